@@ -1,0 +1,75 @@
+/**
+ * The states of an action and the legal moves between them, once, as data. The union type, the CHECK
+ * constraints, the diagram in the docs and the protocol search all derive from this table.
+ *
+ * `by` says who may make the move:
+ *   claim, arm, settle, release  the worker that holds the lease, fenced by its token
+ *   rescue                       any worker, when the lease has run out
+ *   evidence                     the worker that lost the lease of an armed action and learned the answer later
+ *   cancel, expire               the system, before anything left the building
+ *   person                       somebody decided (or a policy its sender chose)
+ */
+export const ACTION_STATES = [
+  'pending',
+  'leased',
+  'armed',
+  'done',
+  'failed',
+  'uncertain',
+  'canceled',
+  'skipped',
+  'expired',
+  'dismissed',
+] as const
+
+export type ActionState = (typeof ACTION_STATES)[number]
+
+export type Mover =
+  | 'claim'
+  | 'arm'
+  | 'settle'
+  | 'release'
+  | 'rescue'
+  | 'evidence'
+  | 'cancel'
+  | 'expire'
+  | 'person'
+
+export interface Transition {
+  readonly from: ActionState
+  readonly to: ActionState
+  readonly by: Mover
+}
+
+const move = (from: ActionState, by: Mover, ...to: ActionState[]): Transition[] =>
+  to.map((state) => ({ from, to: state, by }))
+
+export const TRANSITIONS: readonly Transition[] = [
+  ...move('pending', 'claim', 'leased'),
+  ...move('pending', 'expire', 'expired'),
+  ...move('pending', 'cancel', 'canceled', 'skipped'),
+  ...move('leased', 'arm', 'armed'),
+  ...move('leased', 'settle', 'done', 'failed', 'pending', 'skipped'),
+  ...move('leased', 'release', 'pending'),
+  ...move('leased', 'rescue', 'pending'),
+  ...move('leased', 'cancel', 'canceled'),
+  ...move('leased', 'expire', 'expired'),
+  ...move('armed', 'settle', 'done', 'failed', 'pending', 'uncertain'),
+  ...move('armed', 'release', 'pending'),
+  ...move('armed', 'rescue', 'uncertain'),
+  ...move('uncertain', 'evidence', 'done', 'failed', 'pending'),
+  ...move('uncertain', 'person', 'done', 'pending'),
+  ...move('failed', 'person', 'pending', 'dismissed'),
+]
+
+/** Nothing moves an action out of these: its story is over. */
+export const FINAL_STATES = ACTION_STATES.filter((state) => TRANSITIONS.every(({ from }) => from !== state))
+
+/** Held by a worker, under a lease. */
+export const HELD_STATES = ['leased', 'armed'] as const satisfies readonly ActionState[]
+
+/** A person should look: nothing will move these by itself. */
+export const ATTENTION_STATES = ['failed', 'uncertain'] as const satisfies readonly ActionState[]
+
+export const canMove = (from: ActionState, to: ActionState, by: Mover): boolean =>
+  TRANSITIONS.some((transition) => transition.from === from && transition.to === to && transition.by === by)
