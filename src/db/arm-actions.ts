@@ -1,0 +1,28 @@
+import type { Sql } from './client.js'
+
+/**
+ * Commits the decision to hand actions over, before the byte that cannot be taken back.
+ *
+ * Everything that may still say no is asked here, in the same statement that says yes: the token must still be the
+ * row's own, the lease must not have run out, the lane must be open, the action's time must not be over. What is not
+ * in the answer must not be handed over. Pausing or cancelling therefore takes effect for everything that was claimed
+ * but not armed, without touching those rows.
+ *
+ * A crash after the commit and before the outcome leaves the action armed; when the lease runs out it becomes
+ * `uncertain`, never pending, because nobody can know what was handed over.
+ */
+const arm = (now: string) => `
+  update postrider.scheduled_actions action set state = 'armed', state_at = ${now}
+  where id = any ($1::uuid[]) and lease_token = $2 and state = 'leased'
+    and exists (select 1 from postrider.leases where token = $2 and expires_at > ${now})
+    and (action.expires_at is null or action.expires_at > ${now})
+    and not exists (
+      select 1 from postrider.lanes
+      where lanes.id = action.lane_id and (paused_at is not null or canceled_at is not null))
+  returning id`
+
+/** Returns the ids that may be handed over. */
+export async function armActions(sql: Sql, token: string, ids: readonly string[]): Promise<Set<string>> {
+  const { rows } = await sql.query<{ id: string }>(arm(sql.now), [ids, token])
+  return new Set(rows.map(({ id }) => id))
+}

@@ -1,0 +1,36 @@
+import type { Sql } from './client.js'
+
+/**
+ * Cancels what has not been handed over. An action that a worker holds but has not armed is canceled too: the worker
+ * finds out when it tries to arm. An armed one is left alone, because it may be on the wire; the caller sees from the
+ * answer that it was not canceled.
+ */
+export type CancelFilter =
+  | { readonly ids: readonly string[] }
+  | { readonly enrollmentId: string; readonly nodeId?: string; readonly type?: string }
+
+const cancel = (now: string, where: string) => `
+  update postrider.scheduled_actions set
+    state = 'canceled', wake_at = null, lease_token = null, reason = $2, reason_code = 'canceled', state_at = ${now}
+  where workspace_id = $1 and state in ('pending', 'leased') and ${where}
+  returning id`
+
+/** Returns the ids that were canceled. */
+export async function cancelActions(
+  sql: Sql,
+  workspaceId: string,
+  filter: CancelFilter,
+  reason: string,
+): Promise<string[]> {
+  const { rows } =
+    'ids' in filter
+      ? await sql.query<{ id: string }>(cancel(sql.now, 'id = any ($3::uuid[])'), [workspaceId, reason, filter.ids])
+      : await sql.query<{ id: string }>(
+          cancel(
+            sql.now,
+            'enrollment_id = $3 and ($4::text is null or node_id = $4) and ($5::text is null or type = $5)',
+          ),
+          [workspaceId, reason, filter.enrollmentId, filter.nodeId ?? null, filter.type ?? null],
+        )
+  return rows.map(({ id }) => id)
+}

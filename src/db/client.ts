@@ -1,0 +1,169 @@
+import pg from 'pg'
+import { PostriderError } from '../errors.js'
+
+/** Something that runs SQL: the pool, a transaction, or a caller's own client wrapped by `joinTransaction`. */
+export interface Sql {
+  query<Row = unknown>(text: string, values?: readonly unknown[]): Promise<{ rows: Row[]; rowCount: number }>
+  /**
+   * The SQL expression for "now". The database's clock is the only one that decides anything; a test that needs
+   * another time replaces this expression, and nothing else.
+   */
+  readonly now: string
+}
+
+export interface Database extends Sql {
+  /** Runs `work` in one transaction; a throw rolls it back. Never await the network in there, only this database. */
+  transaction<T>(work: (tx: Sql) => Promise<T>): Promise<T>
+  /** Calls `onNotify` for every notification until the returned function is called. Comes back by itself after a loss. */
+  listen(channel: string, onNotify: () => void, onError?: (error: unknown) => void): Promise<() => Promise<void>>
+  /** True for the embedded database: one session serves all connections. */
+  readonly embedded: boolean
+  close(): Promise<void>
+}
+
+export interface ConnectOptions {
+  readonly connection: pg.PoolConfig
+  readonly maxConnections: number
+  readonly embedded?: boolean
+  readonly now?: string
+  readonly onError?: (error: unknown) => void
+  /** How notifications arrive when the server cannot deliver them to a listening connection (embedded). */
+  readonly onNotify?: (listener: (channel: string) => void) => () => void
+}
+
+const LISTEN_RETRY_MS = 1_000
+const CONNECT_TIMEOUT_MS = 10_000
+
+export function connect(options: ConnectOptions): Database {
+  const pool = new pg.Pool({
+    application_name: 'postrider',
+    keepAlive: true,
+    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    idleTimeoutMillis: 30_000,
+    ...options.connection,
+    max: options.maxConnections,
+  })
+  // A pooled connection that dies while idle raises here; without a listener it would end the process.
+  pool.on('error', (error) => options.onError?.(error))
+  const now = options.now ?? 'now()'
+
+  return {
+    now,
+    embedded: options.embedded ?? false,
+    query: (text, values) => run(pool, text, values),
+    transaction: (work) => inTransaction(pool, now, work),
+    listen: options.onNotify
+      ? (channel, onNotify) => {
+          const stop = options.onNotify!((heard) => heard === channel && onNotify())
+          return Promise.resolve(() => Promise.resolve(stop()))
+        }
+      : (channel, onNotify, onError) => listenOn(options.connection, channel, onNotify, onError),
+    close: () => pool.end(),
+  }
+}
+
+/** What both `pg.Client` and `pg.PoolClient` are, as far as a transaction of the caller's needs them. */
+export interface QueryRunner {
+  query(text: string, values?: unknown[]): Promise<{ rows: unknown[]; rowCount: number | null }>
+}
+
+/** Lets our statements run inside a transaction the caller opened on its own client. */
+export const joinTransaction = (client: QueryRunner): Sql => ({
+  now: 'now()',
+  query: (text, values) => run(client, text, values),
+})
+
+async function run<Row>(runner: QueryRunner, text: string, values: readonly unknown[] = []) {
+  const { rows, rowCount } = await runner.query(text, values as unknown[])
+  return { rows: rows as Row[], rowCount: rowCount ?? 0 }
+}
+
+async function inTransaction<T>(pool: pg.Pool, now: string, work: (tx: Sql) => Promise<T>): Promise<T> {
+  const client = await pool.connect()
+  // A client whose transaction could not be ended cleanly must not serve anybody else.
+  let broken: Error | undefined
+  const onError = (error: Error) => (broken = error)
+  client.on('error', onError)
+  try {
+    // Spelled out, because an application may have changed its database's default, and our statements rely on
+    // seeing what others committed meanwhile.
+    await client.query('begin isolation level read committed')
+    const result = await work({ now, query: (text, values) => run(client, text, values) })
+    await client.query('commit')
+    return result
+  } catch (error) {
+    await client.query('rollback').catch((failure: Error) => (broken = failure))
+    throw error
+  } finally {
+    client.off('error', onError)
+    client.release(broken)
+  }
+}
+
+async function listenOn(
+  connection: pg.PoolConfig,
+  channel: string,
+  onNotify: () => void,
+  onError: ((error: unknown) => void) | undefined,
+): Promise<() => Promise<void>> {
+  let stopped = false
+  let client: pg.Client | undefined
+  let timer: NodeJS.Timeout | undefined
+
+  const open = async () => {
+    const next = new pg.Client({ application_name: 'postrider listen', keepAlive: true, ...connection } as pg.ClientConfig)
+    client = next
+    const again = (error?: Error) => {
+      if (client !== next) return
+      client = undefined
+      if (stopped) return
+      if (error) onError?.(error)
+      timer = setTimeout(() => void open(), LISTEN_RETRY_MS)
+    }
+    next.on('error', again)
+    next.on('end', () => again())
+    next.on('notification', () => onNotify())
+    try {
+      await next.connect()
+      await next.query(`listen ${channel}`)
+      // Whatever was announced while nobody listened is found by looking once.
+      onNotify()
+    } catch (error) {
+      await next.end().catch(() => undefined)
+      again(error as Error)
+    }
+  }
+
+  await open()
+  return async () => {
+    stopped = true
+    clearTimeout(timer)
+    await client?.end().catch(() => undefined)
+  }
+}
+
+const CONNECTION_CODES = new Set([
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'EPIPE',
+  'ETIMEDOUT',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'ENOENT',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+])
+
+/**
+ * True when an error says "the database is away or busy", not "the statement is wrong": connection failures (class 08,
+ * 57P0x, sockets), exhausted connections (53xxx), serialization and deadlock (40xxx). Trying again later is right.
+ */
+export function isDatabaseUnavailable(error: unknown): boolean {
+  if (!(error instanceof Error)) return false
+  const { code } = error as { code?: unknown }
+  if (error instanceof PostriderError) return code === 'database_unavailable'
+  if (typeof code === 'string') return CONNECTION_CODES.has(code) || /^(08|53|40|57P0)/.test(code)
+  return /connection terminated|timeout exceeded when trying to connect|connection error|not queryable|closed/i.test(
+    error.message,
+  )
+}

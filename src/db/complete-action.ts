@@ -1,0 +1,23 @@
+import type { LeasedAction } from '../domain/action.js'
+import type { Sql } from './client.js'
+
+/**
+ * Marks an action whose whole effect is in this database as done, in the transaction of that effect.
+ *
+ * Call it first: it locks the row, so that a rescue or a cancel has to wait for the outcome, and it asks what arming
+ * asks. False means the action is no longer ours: roll back and nothing happened. A crash rolls back both.
+ */
+const complete = (now: string) => `
+  update postrider.scheduled_actions action set
+    state = 'done', attempts = attempts + 1, lease_token = null, reason = null, reason_code = null, state_at = ${now}
+  where id = $1 and lease_token = $2 and state = 'leased'
+    and exists (select 1 from postrider.leases where token = $2 and expires_at > ${now})
+    and (action.expires_at is null or action.expires_at > ${now})
+    and not exists (
+      select 1 from postrider.lanes
+      where lanes.id = action.lane_id and (paused_at is not null or canceled_at is not null))`
+
+export async function completeAction(tx: Sql, action: LeasedAction): Promise<boolean> {
+  const { rowCount } = await tx.query(complete(tx.now), [action.id, action.leaseToken])
+  return rowCount === 1
+}

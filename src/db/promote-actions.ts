@@ -1,0 +1,37 @@
+import type { Sql } from './client.js'
+
+/**
+ * Turns waiting actions that have fallen due into hints. Scheduled for later, retried, released, rescued: all of them
+ * wait on `wake_at`, and this is the only way out. Its cost is what has fallen due since the last time, one index probe
+ * when nothing has. Several workers may run it at once: each takes other rows.
+ *
+ * A crash before the commit leaves the rows waiting, after it they have their hints.
+ */
+export interface Promotion {
+  readonly promoted: number
+  /** How long until the next one falls due, by the database's clock; null when nothing waits. */
+  readonly nextInMs: number | null
+}
+
+const promote = (now: string) => `
+  with due as materialized (
+    select id from postrider.scheduled_actions where wake_at <= ${now} order by wake_at limit $1
+    for update skip locked
+  ), promoted as (
+    update postrider.scheduled_actions set wake_at = null
+    where id = any (array(select id from due)) and wake_at <= ${now}
+    returning lane_id, run_at, id
+  ), hinted as (
+    insert into postrider.ready_actions (lane_id, run_at, action_id)
+    select lane_id, run_at, id from promoted
+    on conflict do nothing
+  )
+  select
+    (select count(*)::int from promoted) as promoted,
+    (select (extract(epoch from wake_at - ${now}) * 1000)::float8 from postrider.scheduled_actions
+     where wake_at > ${now} order by wake_at limit 1) as next_in_ms`
+
+export async function promoteActions(sql: Sql, limit: number): Promise<Promotion> {
+  const { rows } = await sql.query<{ promoted: number; next_in_ms: number | null }>(promote(sql.now), [limit])
+  return { promoted: rows[0]!.promoted, nextInMs: rows[0]!.next_in_ms }
+}

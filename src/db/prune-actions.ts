@@ -1,0 +1,44 @@
+import { FINAL_STATES } from '../domain/states.js'
+import { firstIdAt } from '../id.js'
+import { FIRST_LANE } from './claim-actions.js'
+import type { Sql } from './client.js'
+
+/**
+ * Forgets actions that have been over for longer than the retention. Ids sort by the time they were made, so the old
+ * ones stand together at the beginning of the primary key and no index on a date is needed. Failed and uncertain
+ * actions are never forgotten: a person has not looked yet.
+ */
+export interface Page {
+  readonly pruned: number
+  /** Where the next page begins; null when the walk is over. */
+  readonly next: string | null
+}
+
+export const FIRST_PAGE = FIRST_LANE
+
+export async function readRetentionStart(sql: Sql, retentionMs: number): Promise<string> {
+  const { rows } = await sql.query<{ before: Date }>(
+    `select ${sql.now} - $1::float8 * interval '1 millisecond' as before`,
+    [retentionMs],
+  )
+  return firstIdAt(rows[0]!.before)
+}
+
+export async function pruneActions(
+  sql: Sql,
+  { after, before, retentionMs, limit }: { after: string; before: string; retentionMs: number; limit: number },
+): Promise<Page> {
+  const { rows } = await sql.query<{ pruned: number; next: string | null }>(
+    `with page as materialized (
+       select id from postrider.scheduled_actions where id > $1 and id < $2 order by id limit $4
+     ), pruned as (
+       delete from postrider.scheduled_actions
+       where id = any (array(select id from page)) and state = any ($5::text[])
+         and state_at < ${sql.now} - $3::float8 * interval '1 millisecond'
+       returning 1
+     )
+     select (select count(*)::int from pruned) as pruned, (select id from page order by id desc limit 1) as next`,
+    [after, before, retentionMs, limit, FINAL_STATES],
+  )
+  return rows[0]!
+}

@@ -1,0 +1,65 @@
+import { sql } from 'drizzle-orm'
+import { boolean, check, index, integer, jsonb, text, timestamp, uniqueIndex, uuid } from 'drizzle-orm/pg-core'
+import { ACTION_STATES, ATTENTION_STATES } from '../../domain/states.js'
+import { postrider } from './postrider.js'
+
+const oneOf = (states: readonly string[]) => sql.raw(states.map((state) => `'${state}'`).join(', '))
+
+const instant = (name: string) => timestamp(name, { withTimezone: true, mode: 'date' })
+
+/**
+ * The truth: everything that will happen, is happening or has happened.
+ *
+ * No index mentions a column that changes while an action is carried out (`state`, `lease_token`, …). PostgreSQL can
+ * then move a row from pending to leased, armed and done in place (HOT), without touching any index; with `state` in
+ * a single index predicate each of those moves would write every index again. That is why what is due is kept beside
+ * the rows, in `ready_actions`, and why `wake_at` and `needs_attention` exist.
+ */
+export const scheduledActions = postrider.table(
+  'scheduled_actions',
+  {
+    id: uuid('id').primaryKey(),
+    workspaceId: uuid('workspace_id').notNull(),
+    laneId: uuid('lane_id').notNull(),
+    type: text('type').notNull(),
+    dedupeKey: text('dedupe_key').notNull(),
+    state: text('state', { enum: ACTION_STATES }).notNull().default('pending'),
+    runAt: instant('run_at').notNull(),
+    /** When the promoter should make a hint of it; null once there is one. Equal to run_at while it is in the future. */
+    wakeAt: instant('wake_at'),
+    expiresAt: instant('expires_at'),
+    attempts: integer('attempts').notNull().default(0),
+    /** How often a worker died holding it. */
+    rescues: integer('rescues').notNull().default(0),
+    payload: jsonb('payload').notNull().default({}),
+    retryPolicy: text('retry_policy'),
+    enrollmentId: uuid('enrollment_id'),
+    nodeId: text('node_id'),
+    /** Kept while uncertain, so that a late answer can be matched with the hand-over it belongs to. */
+    leaseToken: uuid('lease_token'),
+    needsAttention: boolean('needs_attention').notNull().default(false),
+    reason: text('reason'),
+    reasonCode: text('reason_code'),
+    createdAt: instant('created_at').notNull().defaultNow(),
+    stateAt: instant('state_at').notNull().defaultNow(),
+  },
+  (table) => [
+    uniqueIndex('scheduled_actions_dedupe').on(table.workspaceId, table.dedupeKey),
+    index('scheduled_actions_waiting').on(table.wakeAt).where(sql`wake_at is not null`),
+    index('scheduled_actions_attention').on(table.workspaceId, table.id).where(sql`needs_attention`),
+    index('scheduled_actions_lane').on(table.laneId, table.id),
+    index('scheduled_actions_enrollment')
+      .on(table.enrollmentId, table.nodeId)
+      .where(sql`enrollment_id is not null`),
+    check('scheduled_actions_state', sql`state in (${oneOf(ACTION_STATES)})`),
+    check('scheduled_actions_waits_only_pending', sql`wake_at is null or state = 'pending'`),
+    check(
+      'scheduled_actions_lease',
+      sql`(state in ('leased', 'armed', 'uncertain')) = (lease_token is not null)`,
+    ),
+    check('scheduled_actions_attention', sql`(state in (${oneOf(ATTENTION_STATES)})) = needs_attention`),
+    check('scheduled_actions_attempts', sql`attempts >= 0 and rescues >= 0`),
+    check('scheduled_actions_dedupe_key', sql`length(dedupe_key) between 1 and 512`),
+    check('scheduled_actions_node', sql`node_id is null or enrollment_id is not null`),
+  ],
+)

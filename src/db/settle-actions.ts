@@ -1,0 +1,95 @@
+import type { Outcome } from '../domain/action.js'
+import type { Sql } from './client.js'
+
+/**
+ * Writes what became of actions, fenced by the token of their lease.
+ *
+ * A worker settles what it holds. One that lost the lease of an armed action, and learned the answer later, may still
+ * settle it while it is `uncertain` under the same token: that answer is the evidence everybody waits for. In any other
+ * state or under any other token nothing is written: somebody else has decided.
+ *
+ * Settling `release` from armed says "I never handed it over": only the holder of the token can know that.
+ *
+ * A crash before the commit leaves the actions leased or armed, and the lease's end decides.
+ */
+export interface Settlement {
+  readonly id: string
+  readonly outcome: Outcome
+}
+
+const settleDone = (now: string) => `
+  update postrider.scheduled_actions set
+    state = 'done', attempts = attempts + case state when 'uncertain' then 0 else 1 end, lease_token = null,
+    needs_attention = false, reason = null, reason_code = null, state_at = ${now}
+  where id = any ($1::uuid[]) and lease_token = $2 and state in ('leased', 'armed', 'uncertain')
+  returning id`
+
+// The outcomes travel as one object keyed by id instead of a table to join with: no join, no plan to get wrong.
+const settleOther = (now: string) => `
+  update postrider.scheduled_actions action set
+    (state, run_at, wake_at, attempts, lease_token, needs_attention, reason, reason_code, state_at) = (
+      select becomes,
+        case when wait_ms > 0 then due else run_at end,
+        case becomes when 'pending' then case when wait_ms > 0 then due else ${now} end end,
+        -- An uncertain action has had this attempt counted when it became uncertain.
+        attempts + case when state = 'uncertain' then 0 else counts end,
+        case becomes when 'uncertain' then lease_token end,
+        becomes in ('failed', 'uncertain'),
+        case kind when 'release' then reason else outcome ->> 'reason' end,
+        case kind when 'release' then reason_code else outcome ->> 'code' end,
+        ${now}
+      from (select outcome, outcome ->> 'kind' as kind, (outcome ->> 'counts')::int as counts,
+          (outcome ->> 'wait')::float8 as wait_ms,
+          ${now} + (outcome ->> 'wait')::float8 * interval '1 millisecond' as due,
+          case outcome ->> 'kind' when 'retry' then 'pending' when 'release' then 'pending'
+            else outcome ->> 'kind' end as becomes
+        from (select $3::jsonb -> action.id::text as outcome) given) decided)
+  where id = any ($1::uuid[]) and lease_token = $2
+    and case $3::jsonb -> id::text ->> 'kind'
+      when 'uncertain' then state = 'armed'
+      when 'skipped' then state = 'leased'
+      else state in ('leased', 'armed', 'uncertain') end
+  returning id`
+
+/** Returns the ids that were written; the others are no longer this token's to settle. */
+export async function settleActions(
+  sql: Sql,
+  token: string,
+  settlements: readonly Settlement[],
+): Promise<Set<string>> {
+  const done: string[] = []
+  const others: Settlement[] = []
+  for (const settlement of settlements) {
+    if (settlement.outcome.kind === 'done') done.push(settlement.id)
+    else others.push(settlement)
+  }
+  const settled = new Set<string>()
+  if (done.length > 0) {
+    const { rows } = await sql.query<{ id: string }>(settleDone(sql.now), [done, token])
+    for (const { id } of rows) settled.add(id)
+  }
+  if (others.length > 0) {
+    const outcomes = Object.fromEntries(others.map(({ id, outcome }) => [id, encode(outcome)]))
+    const { rows } = await sql.query<{ id: string }>(settleOther(sql.now), [
+      others.map(({ id }) => id),
+      token,
+      JSON.stringify(outcomes),
+    ])
+    for (const { id } of rows) settled.add(id)
+  }
+  return settled
+}
+
+function encode(outcome: Outcome) {
+  const { kind } = outcome
+  const reason = 'reason' in outcome ? { reason: storable(outcome.reason.text), code: outcome.reason.code } : {}
+  const counts =
+    kind === 'failed' || kind === 'uncertain' || (kind === 'retry' && outcome.counts !== false) ? 1 : 0
+  const wait = kind === 'retry' || kind === 'release' ? (outcome.waitMs ?? 0) : 0
+  return { kind, counts, wait, ...reason }
+}
+
+// An error's text may be anything, and PostgreSQL holds no NUL characters. It must never keep an outcome from being
+// written.
+const REASON_LENGTH = 2_000
+const storable = (text: string) => text.replaceAll('\0', '').slice(0, REASON_LENGTH)

@@ -1,0 +1,17 @@
+import { uuidv7 } from 'uuidv7'
+
+/** Ids are made by us, not by the database: they sort by time, and PostgreSQL makes such ids only from version 18. */
+export const newId = (): string => uuidv7()
+
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
+
+export const isId = (text: string): boolean => UUID.test(text)
+
+/** The smallest id an instant can have: everything made before it sorts below. */
+export function firstIdAt(instant: Date): string {
+  const hex = instant.getTime().toString(16).padStart(12, '0')
+  return `${hex.slice(0, 8)}-${hex.slice(8)}-7000-8000-000000000000`
+}
+
+/** The workspace that exists without anybody making one. */
+export const DEFAULT_WORKSPACE = '00000000-0000-7000-8000-000000000000'

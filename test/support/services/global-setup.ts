@@ -1,0 +1,41 @@
+import type { TestProject } from 'vitest/node'
+import { acquirePostgres } from './postgres.js'
+import { createTemplate, type Template } from './postgres-template.js'
+import { prepareTemplate } from './prepare-template.js'
+import { rabbitmqKind } from './rabbitmq.js'
+import { redisKind } from './redis.js'
+import { dropAbandonedDatabases, dropRunDatabases } from './run-databases.js'
+import { openServiceDesk } from './service-desk.js'
+
+declare module 'vitest' {
+  export interface ProvidedContext {
+    template: Template
+    serviceDeskUrl: string
+  }
+}
+
+/** Runs once, before all test files, in the process that outlives them; what it returns runs after the last. */
+export default async function setUp(project: TestProject): Promise<() => Promise<void>> {
+  const postgres = await acquirePostgres().catch(leaveWithReason)
+  try {
+    await dropAbandonedDatabases(postgres.url)
+    const template = await createTemplate(postgres.url, prepareTemplate)
+    const desk = await openServiceDesk({ redis: redisKind, rabbitmq: rabbitmqKind })
+    project.provide('template', template)
+    project.provide('serviceDeskUrl', desk.url)
+    return async () => {
+      await desk.close()
+      await dropRunDatabases(postgres.url, template.runId)
+      await postgres.release()
+    }
+  } catch (error) {
+    await postgres.release()
+    throw error
+  }
+}
+
+/** Thrown, the reason would be buried: vitest goes on to say "No test files found", which is not true. */
+function leaveWithReason(reason: unknown): never {
+  process.stderr.write(`\n${reason instanceof Error ? reason.message : String(reason)}\n\n`)
+  process.exit(1)
+}
