@@ -41,9 +41,12 @@ export interface ClaimRequest {
 /** Before every lane. */
 export const FIRST_LANE = '00000000-0000-0000-0000-000000000000'
 
+// Downwards, and each lane from its end: what was claimed leaves dead entries at a lane's beginning until vacuum
+// comes, and a probe from that side would step over all of them.
 const nextLane = (after: string) => `coalesce(
-      (select lane_id from postrider.ready_actions where lane_id > ${after} order by lane_id limit 1),
-      (select lane_id from postrider.ready_actions order by lane_id limit 1))`
+      (select lane_id from postrider.ready_actions where lane_id < ${after}
+       order by lane_id desc, run_at desc, action_id desc limit 1),
+      (select lane_id from postrider.ready_actions order by lane_id desc, run_at desc, action_id desc limit 1))`
 
 const claim = (now: string) => `
   with recursive visited (lane_id, turn, first_lane) as (

@@ -8,6 +8,7 @@ import type { Sql } from './client.js'
  * settle it while it is `uncertain` under the same token: that answer is the evidence everybody waits for. In any other
  * state or under any other token nothing is written: somebody else has decided.
  *
+ * `done` needs `armed`: an action that was handed over without being armed must not look as if all went well.
  * Settling `release` from armed says "I never handed it over": only the holder of the token can know that.
  *
  * A crash before the commit leaves the actions leased or armed, and the lease's end decides.
@@ -21,7 +22,7 @@ const settleDone = (now: string) => `
   update postrider.scheduled_actions set
     state = 'done', attempts = attempts + case state when 'uncertain' then 0 else 1 end, lease_token = null,
     needs_attention = false, reason = null, reason_code = null, state_at = ${now}
-  where id = any ($1::uuid[]) and lease_token = $2 and state in ('leased', 'armed', 'uncertain')
+  where id = any ($1::uuid[]) and lease_token = $2 and state in ('armed', 'uncertain')
   returning id`
 
 // The outcomes travel as one object keyed by id instead of a table to join with: no join, no plan to get wrong.
@@ -92,4 +93,4 @@ function encode(outcome: Outcome) {
 // An error's text may be anything, and PostgreSQL holds no NUL characters. It must never keep an outcome from being
 // written.
 const REASON_LENGTH = 2_000
-const storable = (text: string) => text.replaceAll('\0', '').slice(0, REASON_LENGTH)
+const storable = (text: string) => text.replaceAll('\0', '').slice(0, REASON_LENGTH).toWellFormed()

@@ -4,6 +4,7 @@
  *
  * `by` says who may make the move:
  *   claim, arm, settle, release  the worker that holds the lease, fenced by its token
+ *   complete                     that worker, for an action whose whole effect is in the transaction that says so
  *   rescue                       any worker, when the lease has run out
  *   evidence                     the worker that lost the lease of an armed action and learned the answer later
  *   cancel, expire               the system, before anything left the building
@@ -27,6 +28,7 @@ export type ActionState = (typeof ACTION_STATES)[number]
 export type Mover =
   | 'claim'
   | 'arm'
+  | 'complete'
   | 'settle'
   | 'release'
   | 'rescue'
@@ -49,7 +51,8 @@ export const TRANSITIONS: readonly Transition[] = [
   ...move('pending', 'expire', 'expired'),
   ...move('pending', 'cancel', 'canceled', 'skipped'),
   ...move('leased', 'arm', 'armed'),
-  ...move('leased', 'settle', 'done', 'failed', 'pending', 'skipped'),
+  ...move('leased', 'complete', 'done'),
+  ...move('leased', 'settle', 'failed', 'pending', 'skipped'),
   ...move('leased', 'release', 'pending'),
   ...move('leased', 'rescue', 'pending'),
   ...move('leased', 'cancel', 'canceled'),

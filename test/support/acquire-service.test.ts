@@ -33,28 +33,6 @@ test.each([{ reachable: [] }, { reachable: ['usual'], environment: { TEST_SERVIC
   },
 )
 
-test('with none to find, start or install, one sentence says what to install', async () => {
-  const acquiring = acquireService(
-    { ...carrierPigeon({ reachable: [] }), isInstalled: () => false },
-    {},
-    async () => 'no apt',
-  )
-  await expect(acquiring).rejects.toThrow(
-    'The tests need Pigeon: install it (on Debian and Ubuntu the package pigeond), ' +
-      'or name a running one in TEST_PIGEON_URL (no apt).',
-  )
-})
-
-test('what is missing is installed, then started', async () => {
-  let installed = false
-  const kind = { ...carrierPigeon({ reachable: [] }), isInstalled: () => installed }
-  const { url } = await acquireService(kind, {}, async (debianPackage) => {
-    installed = debianPackage === 'pigeond'
-    return null
-  })
-  expect(url).toBe('private')
-})
-
 test('every file that asks is given the same Redis and the same RabbitMQ, and they answer', async () => {
   const [redisUrl, again, rabbitmqUrl] = await Promise.all([redis(), redis(), rabbitmq()])
   expect(again).toBe(redisUrl)
@@ -68,14 +46,12 @@ function carrierPigeon({ reachable }: { reachable: string[] }): ServiceKind & { 
     variable: 'TEST_PIGEON_URL',
     usualUrls: ['usual'],
     objection: async (url: string) => (reachable.includes(url) ? null : 'it is asleep'),
-    isInstalled: () => true,
     startPrivate: async () => ({
       url: 'private',
       dispose: async () => {
         kind.disposals += 1
       },
     }),
-    debianPackage: 'pigeond',
     disposals: 0,
   }
   return kind

@@ -79,7 +79,7 @@ export function readRows(bytes: Buffer): (string | null)[][] {
     if (bytes[at] === ERROR) throw new Error(readErrorText(bytes.subarray(at + 5, next)))
     if (bytes[at] !== DATA_ROW) continue
     const row: (string | null)[] = []
-    for (let column = at + 7; column < next; ) {
+    for (let column = at + 7; column < next;) {
       const length = bytes.readInt32BE(column)
       column += 4
       row.push(length < 0 ? null : bytes.toString('utf8', column, column + length))

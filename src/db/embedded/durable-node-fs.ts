@@ -9,7 +9,7 @@
  * leaves a `data.new` that the next start throws away; a crash after it leaves a whole cluster.
  */
 import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, readdirSync, renameSync, rmSync } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 
 import { PGlite } from '@electric-sql/pglite'
 import { NodeFS } from '@electric-sql/pglite/nodefs'
@@ -67,6 +67,7 @@ export class DurableNodeFs extends NodeFS {
     flushTree(this.rootDir)
     renameSync(this.rootDir, data)
     flush(this.#directory)
+    flush(dirname(this.#directory))
     this.rootDir = data
     // NODEFS derives every path from its mount's root at the time of the call, so moving the root moves them all.
     const { node } = this.pg!.Module.FS.lookupPath(PGlite.paths.PGDATA, {}) as unknown as {

@@ -58,9 +58,12 @@ export async function openEmbedded({ directory, log = () => {} }: OpenEmbeddedOp
     worker.on('exit', () => {
       reject(new Error(failure ?? 'The thread of the embedded database ended while it was starting.'))
       if (running && !closing) {
-        log('FATAL: the embedded database has stopped; nothing can be read or written until this process is restarted', {
-          reason: failure,
-        })
+        log(
+          'FATAL: the embedded database has stopped; nothing can be read or written until this process is restarted',
+          {
+            reason: failure,
+          },
+        )
       }
     })
   })

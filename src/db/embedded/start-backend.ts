@@ -57,7 +57,9 @@ export async function startBackend(directory: string, onCrash: (reason: string) 
       return false
     },
   }).catch((error: unknown) => {
-    throw new Error([`The embedded database in ${directory} does not start.`, ...lastWords].join('\n'), { cause: error })
+    throw new Error([`The embedded database in ${directory} does not start.`, ...lastWords].join('\n'), {
+      cause: error,
+    })
   })
   const crash = (error: unknown) => onCrash([String(error), ...lastWords].join('\n'))
   stopOnCrash(db, crash)
@@ -124,7 +126,10 @@ function proveDurability(fs: DurableNodeFs, query: Backend['query']): Durability
   const before = fs.fsyncs
   query("SELECT pg_logical_emit_message(true, 'postrider', 'does a commit reach the disk?')")
   if (fs.fsyncs > before) return { fsync: true }
-  return { fsync: false, reason: 'a commit was confirmed without a single fsync: this PGlite build ignores our file system' }
+  return {
+    fsync: false,
+    reason: 'a commit was confirmed without a single fsync: this PGlite build ignores our file system',
+  }
 }
 
 function simpleQuery(sql: string): Buffer {

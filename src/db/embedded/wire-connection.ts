@@ -88,8 +88,12 @@ export class WireConnection implements Participant {
       this.#refuse('08P01', error.message)
       return
     }
-    if (this.ready) this.#turns.request(this)
-    else if (this.#terminating) this.#socket.end()
+    if (this.ready) {
+      this.#turns.request(this)
+    } else if (this.#terminating) {
+      this.#leave()
+      this.#socket.end()
+    }
   }
 
   #greet(code: number): void {

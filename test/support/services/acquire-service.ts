@@ -1,4 +1,4 @@
-import { installOnDebian } from './install-on-debian.js'
+import { plainError } from './plain-error.js'
 
 /** A server that tests may use. Whoever acquired it releases it; releasing somebody else's server does nothing. */
 export interface AcquiredService {
@@ -15,31 +15,19 @@ export interface ServiceKind {
   usualUrls: string[]
   /** Null when the server at the URL can be used; otherwise why not, to be read after "cannot be used:". */
   objection(url: string): Promise<string | null>
-  isInstalled(): boolean
   startPrivate(): Promise<{ url: string; dispose(): Promise<void> }>
-  debianPackage: string
 }
 
 /**
  * The one order in which tests come by a server: the one named in the environment, the one at the usual place, a
- * private one from installed binaries, a private one from binaries installed now.
+ * private one from binaries that are installed, now if need be.
  */
 export async function acquireService(
   kind: ServiceKind,
   environment: NodeJS.ProcessEnv = process.env,
-  install: (debianPackage: string) => Promise<string | null> = installOnDebian,
 ): Promise<AcquiredService> {
   const running = await findRunningService(kind, environment)
   if (running !== null) return { url: running, release: async () => {} }
-  if (!kind.isInstalled()) {
-    const obstacle = await install(kind.debianPackage)
-    if (obstacle !== null || !kind.isInstalled()) {
-      throw plainError(
-        `The tests need ${kind.name}: install it (on Debian and Ubuntu the package ${kind.debianPackage}), ` +
-          `or name a running one in ${kind.variable}${obstacle ? ` (${obstacle})` : ''}.`,
-      )
-    }
-  }
   const server = await kind.startPrivate()
   return { url: server.url, release: () => server.dispose() }
 }
@@ -64,11 +52,4 @@ export async function findRunningService(
     if ((await kind.objection(url)) === null) return url
   }
   return null
-}
-
-/** An error whose one sentence is the whole story: vitest prints stacks, and here a stack would only bury it. */
-function plainError(message: string): Error {
-  const error = new Error(message)
-  error.stack = message
-  return error
 }

@@ -2,8 +2,11 @@ import type { TestProject } from 'vitest/node'
 import { acquirePostgres } from './postgres.js'
 import { createTemplate, type Template } from './postgres-template.js'
 import { prepareTemplate } from './prepare-template.js'
+import { rabbitmqProgram } from './private-rabbitmq.js'
+import { redisProgram } from './private-redis.js'
 import { rabbitmqKind } from './rabbitmq.js'
 import { redisKind } from './redis.js'
+import { installAhead } from './required-program.js'
 import { dropAbandonedDatabases, dropRunDatabases } from './run-databases.js'
 import { openServiceDesk } from './service-desk.js'
 
@@ -18,6 +21,7 @@ declare module 'vitest' {
 export default async function setUp(project: TestProject): Promise<() => Promise<void>> {
   const postgres = await acquirePostgres().catch(leaveWithReason)
   try {
+    await installAhead([redisProgram, rabbitmqProgram])
     await dropAbandonedDatabases(postgres.url)
     const template = await createTemplate(postgres.url, prepareTemplate)
     const desk = await openServiceDesk({ redis: redisKind, rabbitmq: rabbitmqKind })

@@ -1,7 +1,7 @@
 import { userInfo } from 'node:os'
 import { acquireService, type AcquiredService, type ServiceKind } from './acquire-service.js'
 import { describePostgres, oldestPostgres } from './postgres-probe.js'
-import { findPostgresBinaries, startPrivatePostgres } from './private-postgres.js'
+import { startPrivatePostgres } from './private-postgres.js'
 
 const users = ['postgres', userInfo().username]
 
@@ -19,9 +19,7 @@ export const postgresKind: ServiceKind = {
     if (found.version < oldestPostgres) return `it is version ${found.version}`
     return found.mayCreateDatabases ? null : 'its user may not create databases'
   },
-  isInstalled: () => findPostgresBinaries() !== null,
   startPrivate: () => startPrivatePostgres(),
-  debianPackage: 'postgresql',
 }
 
 export function acquirePostgres(): Promise<AcquiredService> {

@@ -5,6 +5,7 @@ import { findBinary, findVersionedDirectories } from './find-binary.js'
 import { findFreePort } from './free-port.js'
 import { killWithChildren } from './kill-with-children.js'
 import { answersPostgres, oldestPostgres } from './postgres-probe.js'
+import { type RequiredProgram, requireProgram } from './required-program.js'
 import { createServerDirectory } from './server-directory.js'
 import { launchServer, type ServerProcess } from './server-process.js'
 import { findUnprivilegedUser } from './unprivileged-user.js'
@@ -27,7 +28,14 @@ export interface PrivatePostgres {
   dispose(): Promise<void>
 }
 
-export function findPostgresBinaries(): { initdb: string; postgres: string } | null {
+const program: RequiredProgram<{ initdb: string; postgres: string }> = {
+  name: `PostgreSQL ${oldestPostgres} or newer`,
+  find: findPostgresBinaries,
+  debianPackage: 'postgresql',
+  variable: 'TEST_DATABASE_URL',
+}
+
+function findPostgresBinaries(): { initdb: string; postgres: string } | null {
   const directories = findVersionedDirectories('/usr/lib/postgresql', 'bin')
     .filter(({ version }) => version >= oldestPostgres)
     .map(({ path }) => path)
@@ -37,8 +45,7 @@ export function findPostgresBinaries(): { initdb: string; postgres: string } | n
 }
 
 export async function startPrivatePostgres(settings: Record<string, string> = {}): Promise<PrivatePostgres> {
-  const binaries = findPostgresBinaries()
-  if (!binaries) throw new Error(`PostgreSQL ${oldestPostgres} or newer is not installed.`)
+  const binaries = await requireProgram(program)
   const user = findUnprivilegedUser('postgres')
   const directory = createServerDirectory('postgres', user)
   const data = join(directory.path, 'data')

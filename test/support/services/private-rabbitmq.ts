@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { findBinary } from './find-binary.js'
 import { findFreePort } from './free-port.js'
 import { answersRabbitmq } from './rabbitmq-probe.js'
+import { type RequiredProgram, requireProgram } from './required-program.js'
 import { createServerDirectory } from './server-directory.js'
 import { launchServer, type ServerProcess } from './server-process.js'
 import { findUnprivilegedUser } from './unprivileged-user.js'
@@ -17,7 +18,14 @@ export interface PrivateRabbitmq {
   dispose(): Promise<void>
 }
 
-export function findRabbitmqBinaries(): { server: string; epmd: string } | null {
+export const rabbitmqProgram: RequiredProgram<{ server: string; epmd: string }> = {
+  name: 'RabbitMQ',
+  find: findRabbitmqBinaries,
+  debianPackage: 'rabbitmq-server',
+  variable: 'TEST_AMQP_URL',
+}
+
+function findRabbitmqBinaries(): { server: string; epmd: string } | null {
   // Debian's /usr/sbin/rabbitmq-server is a wrapper that insists on the account rabbitmq and on writing to
   // /var/log/rabbitmq; the real script behind it runs as anybody, so its directory comes first.
   const server = findBinary('rabbitmq-server', ['/usr/lib/rabbitmq/bin'])
@@ -26,8 +34,7 @@ export function findRabbitmqBinaries(): { server: string; epmd: string } | null 
 }
 
 export async function startPrivateRabbitmq(): Promise<PrivateRabbitmq> {
-  const binaries = findRabbitmqBinaries()
-  if (!binaries) throw new Error('RabbitMQ is not installed.')
+  const binaries = await requireProgram(rabbitmqProgram)
   const user = findUnprivilegedUser('rabbitmq')
   const directory = createServerDirectory('rabbitmq', user)
   const port = await findFreePort()

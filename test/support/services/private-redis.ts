@@ -1,6 +1,7 @@
 import { findBinary } from './find-binary.js'
 import { findFreePort } from './free-port.js'
 import { answersRedis } from './redis-probe.js'
+import { type RequiredProgram, requireProgram } from './required-program.js'
 import { createServerDirectory } from './server-directory.js'
 import { launchServer, type ServerProcess } from './server-process.js'
 import { findUnprivilegedUser } from './unprivileged-user.js'
@@ -13,14 +14,16 @@ export interface PrivateRedis {
   dispose(): Promise<void>
 }
 
-export function findRedisBinary(): string | null {
-  return findBinary('redis-server')
+export const redisProgram: RequiredProgram<string> = {
+  name: 'Redis',
+  find: () => findBinary('redis-server'),
+  debianPackage: 'redis-server',
+  variable: 'TEST_REDIS_URL',
 }
 
 /** Keeps nothing on disk unless told so by settings, e.g. `{ appendonly: 'yes' }`: a killed Redis comes back empty. */
 export async function startPrivateRedis(settings: Record<string, string> = {}): Promise<PrivateRedis> {
-  const file = findRedisBinary()
-  if (!file) throw new Error('Redis is not installed.')
+  const file = await requireProgram(redisProgram)
   const user = findUnprivilegedUser('redis')
   const directory = createServerDirectory('redis', user)
   const port = await findFreePort()

@@ -1,5 +1,5 @@
 import type { ServiceKind } from './acquire-service.js'
-import { findRabbitmqBinaries, startPrivateRabbitmq } from './private-rabbitmq.js'
+import { startPrivateRabbitmq } from './private-rabbitmq.js'
 import { answersRabbitmq } from './rabbitmq-probe.js'
 
 export const rabbitmqKind: ServiceKind = {
@@ -7,7 +7,5 @@ export const rabbitmqKind: ServiceKind = {
   variable: 'TEST_AMQP_URL',
   usualUrls: ['amqp://guest:guest@127.0.0.1:5672'],
   objection: async (url) => ((await answersRabbitmq(url)) ? null : 'it does not accept an AMQP connection'),
-  isInstalled: () => findRabbitmqBinaries() !== null,
   startPrivate: () => startPrivateRabbitmq(),
-  debianPackage: 'rabbitmq-server',
 }

@@ -1,5 +1,5 @@
 import type { ServiceKind } from './acquire-service.js'
-import { findRedisBinary, startPrivateRedis } from './private-redis.js'
+import { startPrivateRedis } from './private-redis.js'
 import { answersRedis } from './redis-probe.js'
 
 export const redisKind: ServiceKind = {
@@ -7,7 +7,5 @@ export const redisKind: ServiceKind = {
   variable: 'TEST_REDIS_URL',
   usualUrls: ['redis://127.0.0.1:6379'],
   objection: async (url) => ((await answersRedis(url)) ? null : 'it does not answer PING'),
-  isInstalled: () => findRedisBinary() !== null,
   startPrivate: () => startPrivateRedis(),
-  debianPackage: 'redis-server',
 }

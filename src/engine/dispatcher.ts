@@ -1,0 +1,212 @@
+import { FIRST_LANE, claimActions } from '../db/claim-actions.js'
+import type { Database } from '../db/client.js'
+import { promoteActions } from '../db/promote-actions.js'
+import type { LeasedAction, Outcome } from '../domain/action.js'
+import type { RetryPolicies } from '../domain/retry.js'
+import { newId } from '../id.js'
+import type { Log } from '../log.js'
+import type { Handlers } from './handler.js'
+import { createLeaseKeeper } from './lease-keeper.js'
+import { createLoop } from './loop.js'
+import { createPerformer } from './performer.js'
+
+/**
+ * Claims what is due and has it performed, as much at a time as this worker can use soon. It holds nothing that
+ * matters: whatever it has claimed and not armed goes back when it stops, and comes back by itself when it dies.
+ */
+export interface Dispatcher {
+  start(): void
+  /**
+   * Claims nothing more, gives back what was not begun, and waits for what is under way; what is still under way after
+   * `graceMs` is left to its lease.
+   */
+  stop(graceMs?: number): Promise<void>
+  /** Works until nothing is due or `signal` says enough; for ticks and tests. */
+  drain(signal?: AbortSignal): Promise<void>
+  wake(): void
+  readonly counts: Readonly<Record<Outcome['kind'] | 'claimed', number>>
+}
+
+export interface DispatcherOptions {
+  readonly db: Database
+  readonly handlers: Handlers
+  readonly policies: RetryPolicies
+  readonly worker: string
+  readonly log: Log
+  /** Actions under way at once. */
+  readonly concurrency: number
+  readonly leaseMs: number
+  /** The net under wake-ups: how long something due can go unnoticed at the most. */
+  readonly pollMs?: number
+}
+
+/** A claim's size: large enough to share its commit among many, small enough that a round of all lanes is short. */
+const LARGEST_CLAIM = 500
+/** How much work ahead to hold, in time. More would keep it from other workers and make a pause or a single email wait. */
+const AHEAD_MS = 100
+const PROMOTION = 1_000
+const DEFAULT_GRACE_MS = 30_000
+
+export function createDispatcher(options: DispatcherOptions): Dispatcher {
+  const { db, log, worker, concurrency, leaseMs } = options
+  const counts = { claimed: 0, done: 0, retry: 0, failed: 0, skipped: 0, uncertain: 0, release: 0 }
+  const pace = createPaceMeter()
+  const leases = createLeaseKeeper({ db, leaseMs, log })
+  const performer = createPerformer({
+    ...options,
+    leases,
+    onSettled(action, outcome) {
+      counts[outcome.kind]++
+      pace.count()
+      logOutcome(log, action, outcome)
+    },
+  })
+  const queue: { action: LeasedAction; lost: AbortSignal }[] = []
+  const underWay = new Set<Promise<void>>()
+  let cursor = FIRST_LANE
+  let stopping = false
+  let promoteAt = 0
+
+  const ahead = () => Math.min(LARGEST_CLAIM, Math.max(concurrency, Math.ceil(pace.perMs() * AHEAD_MS)))
+  const room = () => concurrency + ahead() - queue.length - underWay.size
+
+  const perform = () => {
+    while (!stopping && underWay.size < concurrency && queue.length > 0) {
+      const { action, lost } = queue.shift()!
+      // A lease lost while it waited here: somebody else has it by now.
+      if (lost.aborted) continue
+      const work = performer.perform(action, lost).finally(() => {
+        underWay.delete(work)
+        perform()
+        if (room() >= ahead() / 2) loop.wake()
+      })
+      underWay.add(work)
+    }
+  }
+
+  const accept = (actions: readonly LeasedAction[], lost: AbortSignal) => {
+    counts.claimed += actions.length
+    queue.push(...actions.map((action) => ({ action, lost })))
+    // Stable, so that what was due first goes first among equals.
+    queue.sort((a, b) => a.action.priority - b.action.priority)
+  }
+
+  const claim = async (): Promise<number> => {
+    const token = newId()
+    const askedAt = performance.now()
+    const limit = Math.min(room(), LARGEST_CLAIM)
+    const claimed = await claimActions(db, { token, worker, limit, leaseMs, cursor })
+    cursor = claimed.cursor
+    if (claimed.canceled + claimed.expired > 0)
+      log.info({ canceled: claimed.canceled, expired: claimed.expired }, 'due actions were over before they began')
+    if (claimed.actions.length > 0) {
+      log.debug({ token, actions: claimed.actions.length, looked: claimed.looked }, 'claimed')
+      accept(claimed.actions, leases.take(token, claimed.actions, askedAt))
+      perform()
+    }
+    return claimed.looked
+  }
+
+  /** Returns in how many milliseconds something falls due. */
+  const promote = async (): Promise<number> => {
+    const { promoted, nextInMs } = await promoteActions(db, PROMOTION)
+    const wait = promoted === PROMOTION ? 0 : (nextInMs ?? Number.POSITIVE_INFINITY)
+    promoteAt = performance.now() + Math.min(wait, pollMs)
+    return wait
+  }
+
+  const pollMs = options.pollMs ?? 1_000
+  const loop = createLoop({
+    name: 'dispatcher',
+    log,
+    intervalMs: pollMs,
+    async round() {
+      for (;;) {
+        const dueInMs = performance.now() >= promoteAt ? await promote() : promoteAt - performance.now()
+        if (stopping || room() < ahead() / 2) return dueInMs
+        if ((await claim()) === 0) return dueInMs
+      }
+    },
+  })
+
+  return {
+    counts,
+    start() {
+      stopping = false
+      leases.start()
+      loop.start()
+    },
+    async stop(graceMs = DEFAULT_GRACE_MS) {
+      stopping = true
+      performer.close()
+      await loop.stop()
+      const waiting = queue.splice(0).filter(({ lost }) => !lost.aborted)
+      const finished = Promise.all([...underWay, ...waiting.map(({ action }) => performer.release(action))])
+      if (!(await within(finished, graceMs)))
+        log.warn({ underWay: underWay.size }, 'stopped before everything was settled; leases will run out')
+      await leases.stop()
+    },
+    async drain(signal) {
+      leases.start()
+      promoteAt = 0
+      try {
+        for (;;) {
+          const dueInMs = await promote()
+          const looked = room() > 0 && !signal?.aborted ? await claim() : 0
+          if (underWay.size > 0) await Promise.race(underWay)
+          else if (signal?.aborted || (looked === 0 && dueInMs > 0)) break
+        }
+      } finally {
+        await leases.stop()
+      }
+    },
+    wake() {
+      promoteAt = 0
+      loop.wake()
+    },
+  }
+}
+
+async function within(work: Promise<unknown>, ms: number): Promise<boolean> {
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<false>((resolve) => (timer = setTimeout(() => resolve(false), ms)))
+  const inTime = await Promise.race([work.then(() => true), late])
+  clearTimeout(timer)
+  return inTime
+}
+
+/** How many actions were settled per millisecond lately. */
+function createPaceMeter() {
+  const WINDOW_MS = 500
+  let since = performance.now()
+  let settled = 0
+  let rate = 0
+  return {
+    count: () => void settled++,
+    perMs() {
+      const elapsed = performance.now() - since
+      if (elapsed >= WINDOW_MS) {
+        rate = settled / elapsed
+        since = performance.now()
+        settled = 0
+      }
+      return rate
+    },
+  }
+}
+
+function logOutcome(log: Log, action: LeasedAction, outcome: Outcome): void {
+  const about = { action: action.id, type: action.type, attempt: action.attempts + 1 }
+  switch (outcome.kind) {
+    case 'done':
+    case 'release':
+      return log.debug(about, outcome.kind)
+    case 'retry':
+      return log.info({ ...about, waitMs: outcome.waitMs, reason: outcome.reason.code }, 'retry scheduled')
+    case 'skipped':
+      return log.info({ ...about, reason: outcome.reason.code }, 'skipped')
+    case 'failed':
+    case 'uncertain':
+      return log.warn({ ...about, reason: outcome.reason.code, detail: outcome.reason.text }, outcome.kind)
+  }
+}

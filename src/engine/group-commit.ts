@@ -1,0 +1,49 @@
+/**
+ * Lets many callers share one write. While a flush is under way the next one gathers; whoever asks in the same turn of
+ * the event loop goes together. There is no timer: a lone caller waits for nobody, a thousand share one commit.
+ */
+export function groupCommit<Item, Result>(
+  flush: (items: Item[]) => Promise<Result[]>,
+  { maxItems, maxFlushes }: { maxItems: number; maxFlushes: number },
+): (item: Item) => Promise<Result> {
+  interface Waiting {
+    readonly item: Item
+    readonly resolve: (result: Result) => void
+    readonly reject: (error: unknown) => void
+  }
+  let waiting: Waiting[] = []
+  let flushing = 0
+  let scheduled = false
+
+  const schedule = () => {
+    if (scheduled || flushing >= maxFlushes || waiting.length === 0) return
+    scheduled = true
+    setImmediate(() => {
+      scheduled = false
+      void next()
+    })
+  }
+
+  const next = async () => {
+    if (flushing >= maxFlushes || waiting.length === 0) return
+    const group = waiting.slice(0, maxItems)
+    waiting = waiting.slice(maxItems)
+    flushing++
+    schedule()
+    try {
+      const results = await flush(group.map(({ item }) => item))
+      group.forEach(({ resolve }, i) => resolve(results[i]!))
+    } catch (error) {
+      group.forEach(({ reject }) => reject(error))
+    } finally {
+      flushing--
+      schedule()
+    }
+  }
+
+  return (item) =>
+    new Promise((resolve, reject) => {
+      waiting.push({ item, resolve, reject })
+      schedule()
+    })
+}

@@ -1,0 +1,210 @@
+import { armActions } from '../db/arm-actions.js'
+import { type Database, isDatabaseUnavailable } from '../db/client.js'
+import { completeAction } from '../db/complete-action.js'
+import { settleActions } from '../db/settle-actions.js'
+import type { LeasedAction, Outcome } from '../domain/action.js'
+import { decideRetry, type RetryPolicies, type RetryPolicyName } from '../domain/retry.js'
+import type { Log } from '../log.js'
+import { groupCommit } from './group-commit.js'
+import type { EffectHandler, HandlerOutcome, Handlers, HandOverHandler } from './handler.js'
+import type { LeaseKeeper } from './lease-keeper.js'
+
+/**
+ * Carries out one action that this worker holds: runs its handler, arms it when the handler asks, decides what a failure
+ * leads to, and settles. Whatever happens, exactly one outcome is written per claim, or none if the lease was lost.
+ */
+export interface Performer {
+  perform(action: LeasedAction, lost: AbortSignal): Promise<void>
+  /** Gives an action back untouched. */
+  release(action: LeasedAction): Promise<void>
+  /** From now on nothing is armed any more. */
+  close(): void
+}
+
+export interface PerformerOptions {
+  readonly db: Database
+  readonly handlers: Handlers
+  readonly policies: RetryPolicies
+  readonly leases: LeaseKeeper
+  readonly log: Log
+  readonly onSettled: (action: LeasedAction, outcome: Outcome) => void
+}
+
+const GROUP = 1_000
+/** Two, so that the next group travels while one is being committed; more would only make the groups smaller. */
+const FLUSHES = 2
+const SETTLE_PAUSE_MS = 250
+/** A worker of an older version may meet a type it does not know yet. It leaves it for one that does. */
+const UNKNOWN_TYPE_WAIT_MS = 30_000
+
+const messageOf = (error: unknown) => (error instanceof Error ? error.message : String(error))
+
+export function createPerformer(options: PerformerOptions): Performer {
+  const { db, handlers, policies, leases, log, onSettled } = options
+  const closing = new AbortController()
+
+  const arm = groupCommit<LeasedAction, boolean>(
+    (actions) =>
+      perLease(actions, (action) => action, (token, group) =>
+        armActions(db, token, group.map(({ id }) => id)),
+      ),
+    { maxItems: GROUP, maxFlushes: FLUSHES },
+  )
+
+  interface Settling {
+    readonly action: LeasedAction
+    readonly outcome: Outcome
+  }
+  const settleGroup = (items: Settling[]) =>
+    perLease(items, ({ action }) => action, (token, group) =>
+      settleActions(db, token, group.map(({ action, outcome }) => ({ id: action.id, outcome }))),
+    )
+  const settle = groupCommit<Settling, boolean>(
+    async (items) => {
+      try {
+        return await settleGroup(items)
+      } catch (error) {
+        if (items.length === 1 || isDatabaseUnavailable(error)) throw error
+        // One outcome the database refuses must not keep its neighbours from being written.
+        return (await Promise.allSettled(items.map((item) => settleGroup([item])))).map(
+          (result) => result.status === 'fulfilled' && result.value[0] === true,
+        )
+      }
+    },
+    { maxItems: GROUP, maxFlushes: FLUSHES },
+  )
+
+  /** Keeps trying while the database is away: what is known about a hand-over must not be lost. */
+  const record = async (action: LeasedAction, outcome: Outcome): Promise<void> => {
+    for (;;) {
+      try {
+        const written = await settle({ action, outcome })
+        if (written) onSettled(action, outcome)
+        else log.warn({ action: action.id, outcome: outcome.kind }, 'outcome not written: the lease was lost')
+        return
+      } catch (error) {
+        if (!isDatabaseUnavailable(error)) {
+          log.error({ action: action.id, outcome: outcome.kind, err: error }, 'outcome refused by the database')
+          return
+        }
+        await new Promise((resolve) => setTimeout(resolve, SETTLE_PAUSE_MS))
+      }
+    }
+  }
+
+  const decide = (action: LeasedAction, outcome: HandlerOutcome, fallback: RetryPolicyName): Outcome => {
+    if (outcome.kind !== 'retry') return outcome
+    const counts = outcome.counts !== false
+    if (outcome.waitMs !== undefined && !counts) return { ...outcome, waitMs: outcome.waitMs, counts }
+    const policy = policies[(action.retryPolicy ?? fallback) as RetryPolicyName] ?? policies[fallback]
+    const decision = decideRetry(policy, { attempts: action.attempts + (counts ? 1 : 0) }, Math.random())
+    if (!decision.retry)
+      return { kind: 'failed', reason: { code: 'attempts_exhausted', text: outcome.reason.text } }
+    return { kind: 'retry', reason: outcome.reason, counts, waitMs: outcome.waitMs ?? decision.waitMs }
+  }
+
+  const apply = async (action: LeasedAction, handler: EffectHandler): Promise<Outcome | null> => {
+    try {
+      await db.transaction(async (tx) => {
+        if (!(await completeAction(tx, action))) throw new NotDone({ kind: 'release' })
+        const outcome = (await handler.apply(action, tx)) ?? { kind: 'done' as const }
+        if (outcome.kind !== 'done') throw new NotDone(outcome)
+      })
+      return null
+    } catch (error) {
+      if (error instanceof NotDone) return decide(action, error.outcome, handler.retryPolicy)
+      // Whether the commit arrived is not known; if it did, this outcome finds the action done and writes nothing.
+      if (isDatabaseUnavailable(error)) return { kind: 'release' }
+      log.warn({ action: action.id, type: action.type, err: error }, 'handler failed')
+      return decide(
+        action,
+        { kind: 'retry', reason: { code: 'handler_error', text: messageOf(error) } },
+        handler.retryPolicy,
+      )
+    }
+  }
+
+  const handOver = async (action: LeasedAction, handler: HandOverHandler, lost: AbortSignal): Promise<Outcome> => {
+    let armed = false
+    const grip = {
+      // Made when asked for: most handlers never ask, and a combined signal is dearer than the rest of this function.
+      get signal() {
+        return AbortSignal.any([lost, closing.signal])
+      },
+      holds: () => leases.holds(action.leaseToken),
+      arm: async () => {
+        if (closing.signal.aborted || !grip.holds()) return false
+        // An arm whose answer is lost may have been committed. Nothing is handed over then, and `release` says so.
+        const yes = await arm(action).catch((error: unknown) => {
+          log.warn({ action: action.id, err: error }, 'arming failed; nothing was handed over')
+          return false
+        })
+        armed = yes && grip.holds()
+        return armed
+      },
+    }
+    try {
+      const outcome = await handler.handOver(action, grip)
+      if (outcome.kind === 'done' && !armed)
+        throw new Error(`The handler of "${action.type}" reported done without arming.`)
+      return decide(action, outcome, handler.retryPolicy)
+    } catch (error) {
+      log.warn({ action: action.id, type: action.type, armed, err: error }, 'handler failed')
+      const text = messageOf(error)
+      // After arming, an error says nothing about what left the building.
+      if (armed) return { kind: 'uncertain', reason: { code: 'handler_error', text } }
+      return decide(action, { kind: 'retry', reason: { code: 'handler_error', text } }, handler.retryPolicy)
+    }
+  }
+
+  const run = async (action: LeasedAction, lost: AbortSignal): Promise<Outcome | null> => {
+    const handler = handlers[action.type]
+    if (!handler) {
+      log.warn({ action: action.id, type: action.type }, 'no handler for this type; left for another worker')
+      return { kind: 'release', waitMs: UNKNOWN_TYPE_WAIT_MS }
+    }
+    return handler.kind === 'effect' ? apply(action, handler) : handOver(action, handler, lost)
+  }
+
+  const finish = async (action: LeasedAction, outcome: Outcome | null) => {
+    if (outcome) await record(action, outcome)
+    else onSettled(action, { kind: 'done' })
+    leases.letGo(action.leaseToken, action.id)
+  }
+
+  return {
+    perform: async (action, lost) => finish(action, await run(action, lost)),
+    release: (action) => finish(action, { kind: 'release' }),
+    close: () => closing.abort(),
+  }
+}
+
+class NotDone extends Error {
+  readonly outcome: HandlerOutcome
+
+  constructor(outcome: HandlerOutcome) {
+    super('not done')
+    this.outcome = outcome
+  }
+}
+
+/** A fenced write names one token, so a mixed group becomes one statement per lease. */
+async function perLease<Item>(
+  items: readonly Item[],
+  actionOf: (item: Item) => LeasedAction,
+  write: (token: string, items: Item[]) => Promise<Set<string>>,
+): Promise<boolean[]> {
+  const groups = new Map<string, Item[]>()
+  for (const item of items) {
+    const { leaseToken } = actionOf(item)
+    const group = groups.get(leaseToken)
+    if (group) group.push(item)
+    else groups.set(leaseToken, [item])
+  }
+  const written = new Map<string, Set<string>>()
+  for (const [token, group] of groups) written.set(token, await write(token, group))
+  return items.map((item) => {
+    const { leaseToken, id } = actionOf(item)
+    return written.get(leaseToken)!.has(id)
+  })
+}

@@ -1,0 +1,66 @@
+import type { Database } from '../db/client.js'
+import { promoteActions } from '../db/promote-actions.js'
+import { rescueActions } from '../db/rescue-actions.js'
+import { findUnsweptLane, sweepCanceledLane } from '../db/sweep-canceled-lane.js'
+import type { Log } from '../log.js'
+import { createLoop, type Loop } from './loop.js'
+
+/**
+ * Rebuilds what crashes left behind, when a worker starts and every few seconds after: expired leases are rescued,
+ * what has fallen due gets its hint, canceled lanes are swept. Every step may be repeated or interrupted, by any number
+ * of workers at once.
+ */
+export interface Rebuilt {
+  readonly leases: number
+  readonly pending: number
+  readonly uncertain: number
+  readonly promoted: number
+  readonly canceled: number
+}
+
+const LEASES = 50
+const PROMOTION = 1_000
+
+export async function rebuild(db: Database): Promise<Rebuilt> {
+  let [leases, pending, uncertain, promoted, canceled] = [0, 0, 0, 0, 0]
+  for (;;) {
+    const rescued = await rescueActions(db, LEASES)
+    leases += rescued.leases
+    pending += rescued.pending
+    uncertain += rescued.uncertain.length
+    if (rescued.leases < LEASES) break
+  }
+  for (;;) {
+    const { promoted: some } = await promoteActions(db, PROMOTION)
+    promoted += some
+    if (some < PROMOTION) break
+  }
+  for (;;) {
+    const lane = await findUnsweptLane(db)
+    if (!lane) break
+    canceled += await sweepCanceledLane(db, lane)
+  }
+  return { leases, pending, uncertain, promoted, canceled }
+}
+
+export interface RescuerOptions {
+  readonly db: Database
+  readonly log: Log
+  readonly intervalMs: number
+  /** Something became due: tell the dispatcher. */
+  readonly onDue: () => void
+}
+
+export function createRescuer({ db, log, intervalMs, onDue }: RescuerOptions): Loop {
+  return createLoop({
+    name: 'rescuer',
+    log,
+    intervalMs,
+    async round() {
+      const rebuilt = await rebuild(db)
+      if (rebuilt.uncertain > 0) log.warn(rebuilt, 'actions became uncertain: nobody knows whether they happened')
+      else if (rebuilt.pending + rebuilt.canceled > 0) log.info(rebuilt, 'rebuilt')
+      if (rebuilt.pending + rebuilt.promoted > 0) onDue()
+    },
+  })
+}
