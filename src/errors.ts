@@ -8,7 +8,6 @@ export const ERROR_CODES = {
   database_unavailable: 'The database cannot be reached.',
   database_unsupported: 'The database is too old.',
   directory_in_use: 'Another process owns the data directory.',
-  lock_unavailable: 'The data directory cannot be locked on this system.',
   schema_outdated: 'The database schema is older than this version of Postrider.',
   schema_newer: 'The database schema is newer than this version of Postrider.',
   migration_edited: 'A migration that was applied differs from the one shipped.',

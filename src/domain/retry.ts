@@ -16,8 +16,7 @@ const SECOND = 1_000
 const MINUTE = 60 * SECOND
 const HOUR = 60 * MINUTE
 
-export const RETRY_POLICY_NAMES = ['outreach', 'transactional', 'standard'] as const
-export type RetryPolicyName = (typeof RETRY_POLICY_NAMES)[number]
+export type RetryPolicyName = 'outreach' | 'transactional' | 'standard'
 export type RetryPolicies = Readonly<Record<RetryPolicyName, RetryPolicy>>
 
 export const RETRY_POLICIES: RetryPolicies = {

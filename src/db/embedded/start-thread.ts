@@ -10,7 +10,7 @@ export function startThread(workerData: ThreadOptions): Worker {
   }
   // A loader that the process was started with (tsx, vitest) does not reach the entry file of a thread in Node 20, so
   // the thread registers tsx itself. Published packages contain no .ts and never come here.
-  const tsx = import.meta.resolve('tsx/esm/api')
+  const tsx = new URL('../../../node_modules/tsx/dist/esm/api/index.mjs', import.meta.url).href
   const entry = new URL('./embedded-worker.ts', import.meta.url).href
   return new Worker(`import('${tsx}').then(({ register }) => (register(), import('${entry}')))`, {
     eval: true,

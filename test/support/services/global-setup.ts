@@ -1,4 +1,5 @@
 import type { TestProject } from 'vitest/node'
+import { createEmbeddedTemplate } from './embedded-template.js'
 import { acquirePostgres } from './postgres.js'
 import { createTemplate, type Template } from './postgres-template.js'
 import { prepareTemplate } from './prepare-template.js'
@@ -14,6 +15,7 @@ declare module 'vitest' {
   export interface ProvidedContext {
     template: Template
     serviceDeskUrl: string
+    embeddedTemplate: string
   }
 }
 
@@ -24,11 +26,14 @@ export default async function setUp(project: TestProject): Promise<() => Promise
     await installAhead([redisProgram, rabbitmqProgram])
     await dropAbandonedDatabases(postgres.url)
     const template = await createTemplate(postgres.url, prepareTemplate)
+    const embeddedTemplate = await createEmbeddedTemplate()
     const desk = await openServiceDesk({ redis: redisKind, rabbitmq: rabbitmqKind })
     project.provide('template', template)
     project.provide('serviceDeskUrl', desk.url)
+    project.provide('embeddedTemplate', embeddedTemplate.directory)
     return async () => {
       await desk.close()
+      embeddedTemplate.remove()
       await dropRunDatabases(postgres.url, template.runId)
       await postgres.release()
     }

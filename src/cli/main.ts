@@ -1,0 +1,27 @@
+#!/usr/bin/env node
+import { Command, CommanderError } from 'commander'
+import { addConfig } from './commands/config.js'
+import { addDoctor } from './commands/doctor.js'
+import { addMigrate } from './commands/migrate.js'
+import { addStart } from './commands/start.js'
+import { addTick } from './commands/tick.js'
+import { addWork } from './commands/work.js'
+import { exitCodeOf, reportError } from './exit-codes.js'
+import { VERSION } from './version.js'
+
+const program = new Command('postrider')
+  .description('A durable email engine: no email goes out twice, none is lost, and what nobody can decide is shown.')
+  .version(VERSION)
+  .showSuggestionAfterError()
+  .exitOverride()
+  .configureOutput({ outputError: (text, write) => write(text) })
+
+for (const add of [addStart, addWork, addTick, addMigrate, addDoctor, addConfig]) add(program)
+
+try {
+  await program.parseAsync()
+} catch (error) {
+  // Commander has already said what is wrong; help and version are not errors.
+  if (!(error instanceof CommanderError)) reportError(error)
+  process.exitCode = exitCodeOf(error)
+}

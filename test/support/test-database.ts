@@ -1,0 +1,72 @@
+import { inject } from 'vitest'
+import { connect, type Database } from '../../src/db/client.js'
+import { openEmbedded } from '../../src/db/embedded/open-embedded.js'
+import { copyEmbeddedTemplate } from './services/embedded-template.js'
+import { fileDatabase } from './services/file-database.js'
+
+/** Every promise of the kernel is kept on both: `describe.each(DATABASE_KINDS)('on %s', (kind) => …)`. */
+export const DATABASE_KINDS = ['PostgreSQL', 'the embedded database'] as const
+export type DatabaseKind = (typeof DATABASE_KINDS)[number]
+
+export interface TestDatabase {
+  readonly db: Database
+  /** What a Postrider of its own, in this or another process, would be given to use the same data. */
+  readonly location: { readonly databaseUrl: string } | { readonly dataDirectory: string }
+  /** Moves the clock that every statement through `db` reads, against the server's own. */
+  shiftClock(ms: number): Promise<void>
+  /** Forgets all actions, lanes and leases, and sets the clock right. */
+  clear(): Promise<void>
+  close(): Promise<void>
+}
+
+// A clock in a table, so that all connections and processes that ask it agree, and no statement needs to be told.
+const NOW = `(now() + (select shift from public.test_clock))`
+
+export async function openTestDatabase(kind: DatabaseKind): Promise<TestDatabase> {
+  if (kind === 'PostgreSQL') {
+    const databaseUrl = await fileDatabase()
+    const db = connect({ connection: { connectionString: databaseUrl }, maxConnections: 10, now: NOW })
+    return control(db, { databaseUrl }, () => db.close())
+  }
+  const copy = copyEmbeddedTemplate(inject('embeddedTemplate'))
+  const embedded = await openEmbedded({ directory: copy.directory })
+  const connection = { ...embedded.socket, user: 'postgres', database: 'postgres' }
+  const db = connect({
+    connection,
+    maxConnections: 4,
+    embedded: true,
+    now: NOW,
+    onNotify: (listener) => embedded.onNotify(listener),
+  })
+  return control(db, { dataDirectory: copy.directory }, async () => {
+    await db.close()
+    await embedded.close()
+    copy.remove()
+  })
+}
+
+async function control(
+  db: Database,
+  location: TestDatabase['location'],
+  close: () => Promise<void>,
+): Promise<TestDatabase> {
+  await db.query(`create table if not exists public.test_clock (shift interval not null)`)
+  const setShift = (ms: number) =>
+    db.query(`with gone as (delete from public.test_clock) insert into public.test_clock values ($1 * interval '1 ms')`, [ms])
+  await setShift(0)
+  let shift = 0
+  return {
+    db,
+    location,
+    async shiftClock(ms) {
+      shift += ms
+      await setShift(shift)
+    },
+    async clear() {
+      shift = 0
+      await setShift(0)
+      await db.query('truncate postrider.scheduled_actions, postrider.ready_actions, postrider.leases, postrider.lanes')
+    },
+    close,
+  }
+}
