@@ -25,8 +25,10 @@ CREATE TABLE "postrider"."leases" (
 CREATE TABLE "postrider"."ready_actions" (
 	"lane_id" uuid NOT NULL,
 	"run_at" timestamp with time zone NOT NULL,
-	"action_id" uuid NOT NULL,
-	CONSTRAINT "ready_actions_lane_id_run_at_action_id_pk" PRIMARY KEY("lane_id","run_at","action_id")
+	"position" bigint GENERATED ALWAYS AS IDENTITY (sequence name "postrider"."ready_actions_position_seq" INCREMENT BY 1 MINVALUE 1 MAXVALUE 9223372036854775807 START WITH 1 CACHE 1),
+	"action_ids" uuid[] NOT NULL,
+	CONSTRAINT "ready_actions_lane_id_run_at_position_pk" PRIMARY KEY("lane_id","run_at","position"),
+	CONSTRAINT "ready_actions_not_empty" CHECK (cardinality(action_ids) > 0)
 );
 
 CREATE TABLE "postrider"."scheduled_actions" (

@@ -4,5 +4,5 @@
 ALTER TABLE "postrider"."scheduled_actions" SET (fillfactor = 50, autovacuum_vacuum_scale_factor = 0.05, autovacuum_analyze_scale_factor = 0.05);
 
 -- These two are small and turn over all the time: vacuum them by what has changed, not by a share of their size.
-ALTER TABLE "postrider"."ready_actions" SET (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 5000, autovacuum_analyze_scale_factor = 0, autovacuum_analyze_threshold = 20000);
+ALTER TABLE "postrider"."ready_actions" SET (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000, autovacuum_analyze_scale_factor = 0, autovacuum_analyze_threshold = 5000);
 ALTER TABLE "postrider"."leases" SET (fillfactor = 50, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 500);

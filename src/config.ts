@@ -36,14 +36,20 @@ export const SETTINGS = {
     fallback: '',
     secret: true,
   },
-  POSTRIDER_DATA: { help: 'Directory of the embedded database; one process owns it at a time.', fallback: './.postrider' },
+  POSTRIDER_DATA: {
+    help: 'Directory of the embedded database; one process owns it at a time.',
+    fallback: './.postrider',
+  },
   WORKER_CONCURRENCY: { help: 'Actions under way at once in one worker, 1 to 10000.', fallback: '20' },
   LEASE_SECONDS: {
     help: 'How long a silent worker keeps what it claimed, 5 to 3600. Shorter finds a dead worker sooner; too short takes work from one that is only slow.',
     fallback: '60',
   },
   SWEEP_SECONDS: { help: 'How often expired leases and lost hints are looked for, 1 to 3600.', fallback: '5' },
-  RETENTION_DAYS: { help: 'How long finished actions are kept, 1 to 3650. Their keys are kept as long.', fallback: '90' },
+  RETENTION_DAYS: {
+    help: 'How long finished actions are kept, 1 to 3650. Their keys are kept as long.',
+    fallback: '90',
+  },
   RETRY_OUTREACH: { help: 'Waits of the outreach policy, separated by commas.', fallback: waits('outreach') },
   RETRY_TRANSACTIONAL: { help: 'Waits of the transactional policy.', fallback: waits('transactional') },
   RETRY_STANDARD: { help: 'Waits of the standard policy.', fallback: waits('standard') },

@@ -19,7 +19,9 @@ export function createLog(level: LogLevel, stream: NodeJS.WriteStream = process.
 
 function readable(line: string): string {
   const { time, level, msg, err, ...rest } = JSON.parse(line) as Record<string, unknown>
-  const fields = Object.entries(rest).map(([key, value]) => `${key}=${typeof value === 'string' ? value : JSON.stringify(value)}`)
+  const fields = Object.entries(rest).map(
+    ([key, value]) => `${key}=${typeof value === 'string' ? value : JSON.stringify(value)}`,
+  )
   const error = (err as { message?: string } | undefined)?.message
   if (error) fields.push(`error=${JSON.stringify(error)}`)
   const head = `${String(time).slice(11, 19)} ${String(level).padEnd(5)} ${String(msg)}`

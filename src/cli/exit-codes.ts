@@ -21,7 +21,8 @@ export function exitCodeOf(error: unknown): number {
 
 /** One sentence for people. The stack of a bug is worth having, but only for whoever asks for it. */
 export function reportError(error: unknown): void {
-  const message = error instanceof Error ? error.message || String((error as NodeJS.ErrnoException).code) : String(error)
+  const message =
+    error instanceof Error ? error.message || String((error as NodeJS.ErrnoException).code) : String(error)
   process.stderr.write(`postrider: ${message}\n`)
   if (!(error instanceof PostriderError) && error instanceof Error) {
     if (process.env['LOG_LEVEL'] === 'debug') process.stderr.write(`${error.stack ?? ''}\n`)

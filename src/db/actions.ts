@@ -65,12 +65,7 @@ export const dismissAction = (sql: Sql, workspaceId: string, id: string): Promis
   decide(sql, workspaceId, id, ['failed'], 'dismiss', `state = 'dismissed', needs_attention = false`)
 
 /** A person, or a policy the sender chose, settles what nobody can know: it went out, or it is sent again. */
-export const resolveAction = (
-  sql: Sql,
-  workspaceId: string,
-  id: string,
-  outcome: 'done' | 'again',
-): Promise<Action> =>
+export const resolveAction = (sql: Sql, workspaceId: string, id: string, outcome: 'done' | 'again'): Promise<Action> =>
   decide(
     sql,
     workspaceId,
@@ -109,7 +104,7 @@ async function decide(
 }
 
 export interface Backlog {
-  /** Hints of what is due and not claimed, in open lanes or not. */
+  /** What is due and not claimed, in open lanes or not. */
   readonly due: number
   readonly oldestDueMs: number | null
   readonly leases: number
@@ -119,7 +114,7 @@ export interface Backlog {
 /** What an operator asks first. Costs what is due and what needs attention, not the size of the history. */
 export async function readBacklog(sql: Sql): Promise<Backlog> {
   const { rows } = await sql.query<{ due: number; oldest: number | null; leases: number; attention: number }>(
-    `select (select count(*)::int from postrider.ready_actions) as due,
+    `select (select coalesce(sum(cardinality(action_ids)), 0)::int from postrider.ready_actions) as due,
        (select (extract(epoch from ${sql.now} - min(run_at)) * 1000)::float8 from postrider.ready_actions) as oldest,
        (select count(*)::int from postrider.leases) as leases,
        (select count(*)::int from postrider.scheduled_actions where needs_attention) as attention`,

@@ -1,27 +1,29 @@
 import type { Json, LeasedAction } from '../domain/action.js'
 import { DEFAULT_LANE } from '../domain/lane.js'
-import type { Sql } from './client.js'
+import { RELAXED_COMMIT, type Sql } from './client.js'
 
 /**
  * Takes a fair batch of what is due, under one new lease.
  *
  * It walks round the lanes that have hints, beginning after the lane where the last claim ended, and gives each its
- * part of the batch by weight, at least one, lower priorities first. So a lane with half a million hints delays a lane
+ * part of the batch by weight, at least one, lower priorities first. So a lane with half a million actions delays a lane
  * with one by no more than this round, and two backlogged lanes of one weight get the same number. Finding the next
- * lane is one index probe; nothing is counted, sorted or locked that is not taken.
+ * lane is one index probe; nothing is counted, sorted or locked that is not taken. A hint that names more than the
+ * lane's part is put back with the rest.
  *
  * Hints are taken with `for update skip locked` inside a MATERIALIZED step: without it the planner may run the
- * selection more than once and take more than was asked for. The action itself is then asked: only one that is pending
- * and due is leased; one whose lane was canceled or whose time is over gets that state instead, and a stale hint is
- * simply gone. `id = any (array(…))` rather than a join, because with a join the planner, told that almost nothing is
- * pending, once chose to read the whole table for every batch.
+ * selection more than once and take more than was asked for. The actions themselves are then asked: only one that is
+ * pending and due is leased; one whose lane was canceled or whose time is over gets that state instead, and a stale
+ * hint is simply gone. `id = any (array(…))` rather than a join, because with a join the planner, told that almost
+ * nothing is pending, once chose to read the whole table for every batch.
  *
  * A crash before the commit leaves everything as it was. After it the lease exists, and when it runs out the rescuer
- * brings the actions back.
+ * brings the actions back. The commit does not wait for the disk: if the server crashes and forgets the claim, the
+ * actions are pending again, and whoever believes to hold them is refused when it arms.
  */
 export interface Claim {
   readonly actions: readonly LeasedAction[]
-  /** Hints that were looked at. 0 means nothing is due in an open lane. */
+  /** Actions that hints named. 0 means nothing is due in an open lane, or others are taking it right now. */
   readonly looked: number
   /** Actions that turned out to be over instead of being leased. */
   readonly canceled: number
@@ -45,42 +47,67 @@ export const FIRST_LANE = '00000000-0000-0000-0000-000000000000'
 // comes, and a probe from that side would step over all of them.
 const nextLane = (after: string) => `coalesce(
       (select lane_id from postrider.ready_actions where lane_id < ${after}
-       order by lane_id desc, run_at desc, action_id desc limit 1),
-      (select lane_id from postrider.ready_actions order by lane_id desc, run_at desc, action_id desc limit 1))`
+       order by lane_id desc, run_at desc, position desc limit 1),
+      (select lane_id from postrider.ready_actions order by lane_id desc, run_at desc, position desc limit 1))`
+
+// Everything that was taken is from a lane that was visited, so this short list is all there is to ask.
+const decideFate = (now: string) => `case
+        when lane_id = any (array(select lane_id from shares where canceled)) then 'canceled'
+        when expires_at <= ${now} then 'expired' else 'leased' end`
 
 const claim = (now: string) => `
-  with recursive visited (lane_id, turn, first_lane) as (
+  with recursive ${RELAXED_COMMIT}, visited (lane_id, turn, first_lane) as (
     select lane_id, 1, lane_id from (select ${nextLane('$5::uuid')} as lane_id) start where lane_id is not null
     union all
     select next.lane_id, turn + 1, first_lane
     from visited cross join lateral (select ${nextLane('visited.lane_id')} as lane_id) next
     where turn < $1::int and next.lane_id <> first_lane
-  ), shares as materialized (
-    select visited.lane_id,
-      greatest(1, floor($1::int * coalesce(weight, ${DEFAULT_LANE.weight})::numeric
-        / sum(coalesce(weight, ${DEFAULT_LANE.weight})) over ()))::int as share
-    from visited left join postrider.lanes on lanes.id = visited.lane_id
+  ), open_lanes as (
+    select lane_id, turn, canceled_at is not null as canceled,
+      coalesce(priority, ${DEFAULT_LANE.priority}) as priority, coalesce(weight, ${DEFAULT_LANE.weight}) as weight
+    from visited left join postrider.lanes on lanes.id = lane_id
     where paused_at is null or canceled_at is not null
-    order by coalesce(priority, ${DEFAULT_LANE.priority}), turn
-  ), taken as materialized (
-    select hint.place, hint.action_id
+  ), shares as materialized (
+    select lane_id, canceled, priority, share
+    from (
+      select *, sum(share) over (order by priority, turn) - share as given
+      from (
+        select *, greatest(1, floor($1::int * weight::numeric / sum(weight) over ()))::int as share from open_lanes
+      ) asked
+    ) counted
+    where given < $1::int
+    order by priority, turn
+  ), locked as materialized (
+    select shares.lane_id, share, hint.*
     from shares cross join lateral (
-      select ctid as place, action_id from postrider.ready_actions
-      where lane_id = shares.lane_id order by run_at, action_id limit shares.share
+      -- As many hints as the lane's part needs if all are as large as its first.
+      select ctid as place, run_at, position, action_ids from postrider.ready_actions
+      where lane_id = shares.lane_id order by run_at, position
+      limit (select ceil(shares.share / cardinality(action_ids)::numeric) from postrider.ready_actions
+             where lane_id = shares.lane_id order by run_at, position limit 1)
       for update skip locked
     ) hint
-    limit $1::int
+  ), taken as materialized (
+    select place, lane_id, run_at, action_ids[:share - given] as ids, action_ids[share - given + 1:] as rest
+    from (
+      select *, sum(cardinality(action_ids)) over (partition by lane_id order by run_at, position)
+        - cardinality(action_ids) as given
+      from locked
+    ) counted
+    where given < share
   ), removed as (
     delete from postrider.ready_actions where ctid = any (array(select place from taken))
+  ), kept as (
+    insert into postrider.ready_actions (lane_id, run_at, action_ids)
+    select lane_id, run_at, rest from taken where cardinality(rest) > 0
   ), claimed as (
-    update postrider.scheduled_actions action set (state, lease_token, reason_code, state_at) = (
-      select fate, case fate when 'leased' then $2::uuid end,
-        case fate when 'canceled' then 'lane_canceled' when 'expired' then 'expired' else reason_code end, ${now}
-      from (select case
-        when exists (select 1 from postrider.lanes where id = action.lane_id and canceled_at is not null) then 'canceled'
-        when action.expires_at <= ${now} then 'expired'
-        else 'leased' end as fate) decided)
-    where id = any (array(select action_id from taken)) and state = 'pending' and run_at <= ${now}
+    update postrider.scheduled_actions set
+      state = ${decideFate(now)},
+      lease_token = case ${decideFate(now)} when 'leased' then $2::uuid end,
+      reason_code = case ${decideFate(now)}
+        when 'leased' then reason_code when 'canceled' then 'lane_canceled' else 'expired' end,
+      state_at = ${now}
+    where id = any (array(select unnest(ids) from taken)) and state = 'pending' and run_at <= ${now}
     returning id, workspace_id, lane_id, type, dedupe_key, state, attempts, payload, retry_policy, enrollment_id,
       node_id, run_at
   ), leased as (
@@ -88,14 +115,12 @@ const claim = (now: string) => `
     select $2, $3, ${now}, ${now} + $4::float8 * interval '1 millisecond', array_agg(id)
     from claimed where state = 'leased' having count(*) > 0
   )
-  select (select count(*)::int from taken) as looked,
+  select (select coalesce(sum(cardinality(ids)), 0)::int from taken) as looked,
     (select lane_id from visited order by turn desc limit 1) as cursor,
-    claimed.id, claimed.workspace_id, claimed.lane_id, type, dedupe_key, state, attempts, payload, retry_policy,
-    enrollment_id, node_id, (extract(epoch from ${now} - run_at) * 1000)::float8 as lag_ms,
-    coalesce(lanes.priority, ${DEFAULT_LANE.priority}) as priority
-  from (select) always
-    left join claimed on true
-    left join postrider.lanes on lanes.id = claimed.lane_id`
+    claimed.id, workspace_id, lane_id, type, dedupe_key, state, attempts, payload, retry_policy, enrollment_id, node_id,
+    (extract(epoch from ${now} - run_at) * 1000)::float8 as lag_ms,
+    (array(select priority from shares))[array_position(array(select lane_id from shares), lane_id)] as priority
+  from relaxed left join claimed on true`
 
 interface ClaimRow {
   looked: number

@@ -16,17 +16,19 @@ interface LaneRow {
 }
 
 const upsert = async (sql: Sql, workspaceId: string, laneId: string, set: string): Promise<LaneState> => {
-  const { rows } = await sql.query<LaneRow>(
-    `insert into postrider.lanes as lane (id, workspace_id, weight, priority) values ($2, $1, $3, $4)
+  const { rows } = await sql
+    .query<LaneRow>(
+      `insert into postrider.lanes as lane (id, workspace_id, weight, priority) values ($2, $1, $3, $4)
      on conflict (id) do nothing`,
-    [workspaceId, laneId, DEFAULT_LANE.weight, DEFAULT_LANE.priority],
-  ).then(() =>
-    sql.query<LaneRow>(
-      `update postrider.lanes set ${set} where id = $2 and workspace_id = $1
+      [workspaceId, laneId, DEFAULT_LANE.weight, DEFAULT_LANE.priority],
+    )
+    .then(() =>
+      sql.query<LaneRow>(
+        `update postrider.lanes set ${set} where id = $2 and workspace_id = $1
        returning paused_at is not null as paused, canceled_at is not null as canceled`,
-      [workspaceId, laneId],
-    ),
-  )
+        [workspaceId, laneId],
+      ),
+    )
   return rows[0]!
 }
 

@@ -76,7 +76,11 @@ async function openServer(databaseUrl: string, options: OpenOptions): Promise<Op
     }
   } catch (error) {
     await db.close()
-    throw unavailable(`PostgreSQL at ${new URL(databaseUrl).host} cannot be used`, error, 'Check DATABASE_URL and that the server runs.')
+    throw unavailable(
+      `PostgreSQL at ${new URL(databaseUrl).host} cannot be used`,
+      error,
+      'Check DATABASE_URL and that the server runs.',
+    )
   }
 }
 
@@ -86,8 +90,13 @@ async function openOwned(options: OpenOptions): Promise<OpenDatabase> {
     directory: dataDirectory,
     log: (message, detail) => log.warn(detail ?? {}, message),
   }).catch((error: unknown) => {
-    if (error instanceof DirectoryInUseError) throw new PostriderError('directory_in_use', error.message, { cause: error })
-    throw unavailable(`The embedded database in ${dataDirectory} cannot be opened`, error, 'Set DATABASE_URL to use a server instead.')
+    if (error instanceof DirectoryInUseError)
+      throw new PostriderError('directory_in_use', error.message, { cause: error })
+    throw unavailable(
+      `The embedded database in ${dataDirectory} cannot be opened`,
+      error,
+      'Set DATABASE_URL to use a server instead.',
+    )
   })
   const db = connectTo(socketOf(embedded.socket), EMBEDDED_CONNECTIONS, options, embedded)
   const { rows } = await db.query<{ version: string }>(`select current_setting('server_version') as version`)
@@ -145,5 +154,7 @@ const connectTo = (
 
 const unavailable = (what: string, error: unknown, todo: string) => {
   const { message, code } = error as NodeJS.ErrnoException
-  return new PostriderError('database_unavailable', `${what}: ${message || code || 'no answer'}. ${todo}`, { cause: error })
+  return new PostriderError('database_unavailable', `${what}: ${message || code || 'no answer'}. ${todo}`, {
+    cause: error,
+  })
 }

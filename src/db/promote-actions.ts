@@ -1,4 +1,5 @@
-import type { Sql } from './client.js'
+import { RELAXED_COMMIT, type Sql } from './client.js'
+import { hintActions } from './hint-actions.js'
 
 /**
  * Turns waiting actions that have fallen due into hints. Scheduled for later, retried, released, rescued: all of them
@@ -14,22 +15,20 @@ export interface Promotion {
 }
 
 const promote = (now: string) => `
-  with due as materialized (
+  with ${RELAXED_COMMIT}, due as materialized (
     select id from postrider.scheduled_actions where wake_at <= ${now} order by wake_at limit $1
     for update skip locked
   ), promoted as (
     update postrider.scheduled_actions set wake_at = null
     where id = any (array(select id from due)) and wake_at <= ${now}
     returning lane_id, run_at, id
-  ), hinted as (
-    insert into postrider.ready_actions (lane_id, run_at, action_id)
-    select lane_id, run_at, id from promoted
-    on conflict do nothing
+  ), hinted as (${hintActions('select lane_id, run_at, id from promoted')}
   )
   select
     (select count(*)::int from promoted) as promoted,
     (select (extract(epoch from wake_at - ${now}) * 1000)::float8 from postrider.scheduled_actions
-     where wake_at > ${now} order by wake_at limit 1) as next_in_ms`
+     where wake_at > ${now} order by wake_at limit 1) as next_in_ms
+  from relaxed`
 
 export async function promoteActions(sql: Sql, limit: number): Promise<Promotion> {
   const { rows } = await sql.query<{ promoted: number; next_in_ms: number | null }>(promote(sql.now), [limit])

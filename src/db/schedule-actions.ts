@@ -2,6 +2,7 @@ import type { NewAction } from '../domain/action.js'
 import { PostriderError } from '../errors.js'
 import { isId, newId } from '../id.js'
 import type { Sql } from './client.js'
+import { hintActions } from './hint-actions.js'
 
 /**
  * Schedules any number of actions with one statement.
@@ -42,9 +43,7 @@ const insert = (now: string) => `
     from wanted order by key
     on conflict (workspace_id, dedupe_key) do nothing
     returning id, lane_id, run_at, wake_at
-  ), hinted as (
-    insert into postrider.ready_actions (lane_id, run_at, action_id)
-    select lane_id, run_at, id from inserted where wake_at is null
+  ), hinted as (${hintActions('select lane_id, run_at, id from inserted where wake_at is null')}
   )
   select id from inserted`
 
@@ -60,7 +59,10 @@ export async function scheduleActions(
   actions.forEach(refuseInvalid)
   const ids = actions.map(() => newId())
   const { rows } = await sql
-    .query<{ id: string }>(insert(sql.now), [workspaceId, JSON.stringify(actions.map((action, i) => row(ids[i]!, action)))])
+    .query<{ id: string }>(insert(sql.now), [
+      workspaceId,
+      JSON.stringify(actions.map((action, i) => row(ids[i]!, action))),
+    ])
     .catch(explainRefusedInput)
   if (rows.length === actions.length)
     return {
@@ -116,9 +118,13 @@ function refuseInvalid(action: NewAction): void {
 // jsonb cannot hold a NUL character. The database says so about the whole batch; we say it in the words of the caller.
 function explainRefusedInput(error: unknown): never {
   if ((error as { code?: unknown }).code === '22P05')
-    throw new PostriderError('action_invalid', 'A payload contains a NUL character (\\u0000), which JSON in PostgreSQL cannot hold.', {
-      cause: error,
-    })
+    throw new PostriderError(
+      'action_invalid',
+      'A payload contains a NUL character (\\u0000), which JSON in PostgreSQL cannot hold.',
+      {
+        cause: error,
+      },
+    )
   throw error
 }
 

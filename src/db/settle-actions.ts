@@ -53,11 +53,7 @@ const settleOther = (now: string) => `
   returning id`
 
 /** Returns the ids that were written; the others are no longer this token's to settle. */
-export async function settleActions(
-  sql: Sql,
-  token: string,
-  settlements: readonly Settlement[],
-): Promise<Set<string>> {
+export async function settleActions(sql: Sql, token: string, settlements: readonly Settlement[]): Promise<Set<string>> {
   const done: string[] = []
   const others: Settlement[] = []
   for (const settlement of settlements) {
@@ -84,8 +80,7 @@ export async function settleActions(
 function encode(outcome: Outcome) {
   const { kind } = outcome
   const reason = 'reason' in outcome ? { reason: storable(outcome.reason.text), code: outcome.reason.code } : {}
-  const counts =
-    kind === 'failed' || kind === 'uncertain' || (kind === 'retry' && outcome.counts !== false) ? 1 : 0
+  const counts = kind === 'failed' || kind === 'uncertain' || (kind === 'retry' && outcome.counts !== false) ? 1 : 0
   const wait = kind === 'retry' || kind === 'release' ? (outcome.waitMs ?? 0) : 0
   return { kind, counts, wait, ...reason }
 }

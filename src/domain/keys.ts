@@ -48,9 +48,6 @@ export interface NodeVisit {
 }
 
 export const nodeKey = ({ enrollmentId, nodeId, type, visit }: NodeVisit): string =>
-  [
-    part(enrollmentId, 'enrollmentId'),
-    part(nodeId, 'nodeId'),
-    part(type, 'type'),
-    counter(visit, 'visit'),
-  ].join(SEPARATOR)
+  [part(enrollmentId, 'enrollmentId'), part(nodeId, 'nodeId'), part(type, 'type'), counter(visit, 'visit')].join(
+    SEPARATOR,
+  )

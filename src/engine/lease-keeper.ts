@@ -13,8 +13,11 @@ export interface LeaseKeeper {
   /** Call with the moment just before the claim was sent. */
   take(token: string, actions: readonly LeasedAction[], askedAt: number): AbortSignal
   holds(token: string): boolean
-  /** Nothing more will be written for this action under this token. */
-  letGo(token: string, actionId: string): void
+  /**
+   * Nothing more will be written for this action under this token. `confirmed` says that the database has settled it; a
+   * lease with an action that was not confirmed is left to run out, because only the rescuer can tell what is under it.
+   */
+  letGo(token: string, actionId: string, confirmed: boolean): void
   readonly size: number
   start(): void
   stop(): Promise<void>
@@ -25,6 +28,7 @@ interface Lease {
   readonly open: Set<string>
   readonly lost: AbortController
   expiresAt: number
+  confirmed: boolean
 }
 
 export function createLeaseKeeper({ db, leaseMs, log }: { db: Database; leaseMs: number; log: Log }): LeaseKeeper {
@@ -67,17 +71,20 @@ export function createLeaseKeeper({ db, leaseMs, log }: { db: Database; leaseMs:
         open: new Set(actions.map(({ id }) => id)),
         lost: new AbortController(),
         expiresAt: askedAt + leaseMs,
+        confirmed: true,
       }
       leases.set(token, lease)
       return lease.lost.signal
     },
     holds: (token) => (leases.get(token)?.expiresAt ?? 0) > performance.now(),
-    letGo(token, actionId) {
+    letGo(token, actionId, confirmed) {
       const lease = leases.get(token)
       if (!lease) return
       lease.open.delete(actionId)
+      lease.confirmed &&= confirmed
       if (lease.open.size > 0) return
       leases.delete(token)
+      if (!lease.confirmed) return
       finished.push(token)
       dropping ??= drop()
     },

@@ -55,7 +55,10 @@ export function createLoop({ name, log, intervalMs, round }: LoopOptions): Loop 
       } catch (error) {
         const away = isDatabaseUnavailable(error)
         if (failures === 0 || !away)
-          log.error({ loop: name, err: error }, away ? 'the database is away; trying again' : 'round failed; trying again')
+          log.error(
+            { loop: name, err: error },
+            away ? 'the database is away; trying again' : 'round failed; trying again',
+          )
         failures++
         const pause = Math.min(FIRST_PAUSE_MS * 2 ** Math.min(failures - 1, 10), LONGEST_PAUSE_MS)
         // Spread out, so that a fleet does not come back in step. A wake-up does not shorten this pause: the database

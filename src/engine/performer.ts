@@ -45,8 +45,15 @@ export function createPerformer(options: PerformerOptions): Performer {
 
   const arm = groupCommit<LeasedAction, boolean>(
     (actions) =>
-      perLease(actions, (action) => action, (token, group) =>
-        armActions(db, token, group.map(({ id }) => id)),
+      perLease(
+        actions,
+        (action) => action,
+        (token, group) =>
+          armActions(
+            db,
+            token,
+            group.map(({ id }) => id),
+          ),
       ),
     { maxItems: GROUP, maxFlushes: FLUSHES },
   )
@@ -56,8 +63,15 @@ export function createPerformer(options: PerformerOptions): Performer {
     readonly outcome: Outcome
   }
   const settleGroup = (items: Settling[]) =>
-    perLease(items, ({ action }) => action, (token, group) =>
-      settleActions(db, token, group.map(({ action, outcome }) => ({ id: action.id, outcome }))),
+    perLease(
+      items,
+      ({ action }) => action,
+      (token, group) =>
+        settleActions(
+          db,
+          token,
+          group.map(({ action, outcome }) => ({ id: action.id, outcome })),
+        ),
     )
   const settle = groupCommit<Settling, boolean>(
     async (items) => {
@@ -75,17 +89,17 @@ export function createPerformer(options: PerformerOptions): Performer {
   )
 
   /** Keeps trying while the database is away: what is known about a hand-over must not be lost. */
-  const record = async (action: LeasedAction, outcome: Outcome): Promise<void> => {
+  const record = async (action: LeasedAction, outcome: Outcome): Promise<boolean> => {
     for (;;) {
       try {
         const written = await settle({ action, outcome })
         if (written) onSettled(action, outcome)
         else log.warn({ action: action.id, outcome: outcome.kind }, 'outcome not written: the lease was lost')
-        return
+        return written
       } catch (error) {
         if (!isDatabaseUnavailable(error)) {
           log.error({ action: action.id, outcome: outcome.kind, err: error }, 'outcome refused by the database')
-          return
+          return false
         }
         await new Promise((resolve) => setTimeout(resolve, SETTLE_PAUSE_MS))
       }
@@ -98,8 +112,7 @@ export function createPerformer(options: PerformerOptions): Performer {
     if (outcome.waitMs !== undefined && !counts) return { ...outcome, waitMs: outcome.waitMs, counts }
     const policy = policies[(action.retryPolicy ?? fallback) as RetryPolicyName] ?? policies[fallback]
     const decision = decideRetry(policy, { attempts: action.attempts + (counts ? 1 : 0) }, Math.random())
-    if (!decision.retry)
-      return { kind: 'failed', reason: { code: 'attempts_exhausted', text: outcome.reason.text } }
+    if (!decision.retry) return { kind: 'failed', reason: { code: 'attempts_exhausted', text: outcome.reason.text } }
     return { kind: 'retry', reason: outcome.reason, counts, waitMs: outcome.waitMs ?? decision.waitMs }
   }
 
@@ -167,9 +180,9 @@ export function createPerformer(options: PerformerOptions): Performer {
   }
 
   const finish = async (action: LeasedAction, outcome: Outcome | null) => {
-    if (outcome) await record(action, outcome)
-    else onSettled(action, { kind: 'done' })
-    leases.letGo(action.leaseToken, action.id)
+    // No outcome: an effect that was committed together with its completion.
+    if (!outcome) onSettled(action, { kind: 'done' })
+    leases.letGo(action.leaseToken, action.id, outcome ? await record(action, outcome) : true)
   }
 
   return {

@@ -68,7 +68,10 @@ async function examineClock(db: Database): Promise<Finding> {
 
 async function examineBacklog(db: Database): Promise<Finding[]> {
   const { due, oldestDueMs, leases, attention } = await readBacklog(db)
-  const age = oldestDueMs === null ? '' : `, the oldest for ${formatDurationMs(Math.max(0, Math.round(oldestDueMs / 1_000)) * 1_000)}`
+  const age =
+    oldestDueMs === null
+      ? ''
+      : `, the oldest for ${formatDurationMs(Math.max(0, Math.round(oldestDueMs / 1_000)) * 1_000)}`
   const late = (oldestDueMs ?? 0) > OLD_BACKLOG_MS
   return [
     {
@@ -79,7 +82,10 @@ async function examineBacklog(db: Database): Promise<Finding[]> {
     {
       subject: 'attention',
       verdict: attention > 0 ? 'warning' : 'ok',
-      text: attention > 0 ? `${attention} actions failed or are uncertain: somebody should look` : 'nothing failed or uncertain',
+      text:
+        attention > 0
+          ? `${attention} actions failed or are uncertain: somebody should look`
+          : 'nothing failed or uncertain',
     },
   ]
 }

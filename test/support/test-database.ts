@@ -52,7 +52,10 @@ async function control(
 ): Promise<TestDatabase> {
   await db.query(`create table if not exists public.test_clock (shift interval not null)`)
   const setShift = (ms: number) =>
-    db.query(`with gone as (delete from public.test_clock) insert into public.test_clock values ($1 * interval '1 ms')`, [ms])
+    db.query(
+      `with gone as (delete from public.test_clock) insert into public.test_clock values ($1 * interval '1 ms')`,
+      [ms],
+    )
   await setShift(0)
   let shift = 0
   return {

@@ -18,6 +18,8 @@ export function addConfig(program: Command): void {
     }
     const width = Math.max(...settings.map(({ name }) => name.length))
     for (const { name, value, source } of settings)
-      process.stdout.write(`${name.padEnd(width)}  ${value || '(none)'}${source === 'default' ? '' : `  [${source}]`}\n`)
+      process.stdout.write(
+        `${name.padEnd(width)}  ${value || '(none)'}${source === 'default' ? '' : `  [${source}]`}\n`,
+      )
   })
 }

@@ -22,7 +22,9 @@ export const lanes = postrider.table(
     sweptAt: timestamp('swept_at', { withTimezone: true }),
   },
   (table) => [
-    index('lanes_unswept').on(table.canceledAt).where(sql`canceled_at is not null and swept_at is null`),
+    index('lanes_unswept')
+      .on(table.canceledAt)
+      .where(sql`canceled_at is not null and swept_at is null`),
     check('lanes_weight', sql`weight between 1 and 1000`),
     check('lanes_priority', sql`priority between 0 and 100`),
     check('lanes_swept', sql`swept_at is null or canceled_at is not null`),

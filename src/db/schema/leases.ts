@@ -15,8 +15,5 @@ export const leases = postrider.table(
     expiresAt: timestamp('expires_at', { withTimezone: true }).notNull(),
     actionIds: uuid('action_ids').array().notNull(),
   },
-  (table) => [
-    index('leases_expires').on(table.expiresAt),
-    check('leases_not_empty', sql`cardinality(action_ids) > 0`),
-  ],
+  (table) => [index('leases_expires').on(table.expiresAt), check('leases_not_empty', sql`cardinality(action_ids) > 0`)],
 )

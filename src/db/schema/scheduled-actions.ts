@@ -45,18 +45,19 @@ export const scheduledActions = postrider.table(
   },
   (table) => [
     uniqueIndex('scheduled_actions_dedupe').on(table.workspaceId, table.dedupeKey),
-    index('scheduled_actions_waiting').on(table.wakeAt).where(sql`wake_at is not null`),
-    index('scheduled_actions_attention').on(table.workspaceId, table.id).where(sql`needs_attention`),
+    index('scheduled_actions_waiting')
+      .on(table.wakeAt)
+      .where(sql`wake_at is not null`),
+    index('scheduled_actions_attention')
+      .on(table.workspaceId, table.id)
+      .where(sql`needs_attention`),
     index('scheduled_actions_lane').on(table.laneId, table.id),
     index('scheduled_actions_enrollment')
       .on(table.enrollmentId, table.nodeId)
       .where(sql`enrollment_id is not null`),
     check('scheduled_actions_state', sql`state in (${oneOf(ACTION_STATES)})`),
     check('scheduled_actions_waits_only_pending', sql`wake_at is null or state = 'pending'`),
-    check(
-      'scheduled_actions_lease',
-      sql`(state in ('leased', 'armed', 'uncertain')) = (lease_token is not null)`,
-    ),
+    check('scheduled_actions_lease', sql`(state in ('leased', 'armed', 'uncertain')) = (lease_token is not null)`),
     check('scheduled_actions_attention', sql`(state in (${oneOf(ATTENTION_STATES)})) = needs_attention`),
     check('scheduled_actions_attempts', sql`attempts >= 0 and rescues >= 0`),
     check('scheduled_actions_dedupe_key', sql`length(dedupe_key) between 1 and 512`),
