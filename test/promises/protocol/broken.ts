@@ -35,12 +35,7 @@ export const BROKEN: readonly Broken[] = [
   },
   { name: 'late evidence does not check the token', breaks: 'never twice', protocol: { evidenceChecksToken: false } },
   { name: 'silence after the body counts as a deferral', breaks: 'never twice', protocol: { silenceMeansNo: true } },
-  { name: 'arm does not check the lane', breaks: 'no arm after a cancel', protocol: { armChecksLane: 'no' } },
-  {
-    name: 'arm reads the lane from its snapshot',
-    breaks: 'no arm after a cancel',
-    protocol: { armChecksLane: 'snapshot' },
-  },
+  { name: 'arm does not check the lane', breaks: 'no arm after a cancel', protocol: { armChecksLane: false } },
   { name: 'arm writes done', breaks: 'the row tells the truth', protocol: { armWrites: 'done' } },
   {
     name: 'cancel overwrites armed',

@@ -41,8 +41,9 @@ const STEP_PROPERTIES = {
     return before.taken && after.state !== 'armed' && after.state !== 'uncertain'
   },
 
-  'no arm after a cancel': ({ before, after }: Edge) =>
-    after.by === 'arm' && (before.canceled || before.lane === 'canceled'),
+  /** No arm of a canceled row; none in a canceled lane but one that had begun while the lane was open. */
+  'no arm after a cancel': ({ before, after, worker }: Edge) =>
+    after.by === 'arm' && (before.canceled || (before.lane === 'canceled' && worker?.phase !== 'lane seen')),
 
   /** Not promised after a resend: the earlier hand-over may have arrived, and a cancel cannot call it back. */
   'not sent means not handed over': ({ after }: Edge) => after.spent !== 0 && NOT_SENT.has(after.state),

@@ -11,8 +11,7 @@ export interface Protocol {
   claimChecksLane: boolean
   armChecksToken: boolean
   armChecksExpiry: boolean
-  /** `locked`: lane row read under a lock that a cancel waits for; `snapshot`: read before the write; or not read at all. */
-  armChecksLane: 'locked' | 'snapshot' | 'no'
+  armChecksLane: boolean
   /** The arm is committed before the byte that cannot be taken back. */
   armComesFirst: boolean
   /** What the arm writes: `done` is the temptation to settle early. */
@@ -40,7 +39,7 @@ export const CORRECT: Protocol = {
   claimChecksLane: true,
   armChecksToken: true,
   armChecksExpiry: true,
-  armChecksLane: 'locked',
+  armChecksLane: true,
   armComesFirst: true,
   armWrites: 'armed',
   settleChecksToken: true,
@@ -80,12 +79,11 @@ export const move = (world: World, to: ActionState, by: Mover, { tokenEndsWithLe
   if (tokenEndsWithLease) world.token = 0
 }
 
-/** where id = … and lease_token = … and state = 'leased' and lease not expired and lane open */
+/** where id = … and lease_token = … and state = 'leased' and lease not expired; the lane was looked at before */
 export const armMatches = (world: World, token: number, protocol: Protocol): boolean =>
   world.state === 'leased' &&
   (world.token === token || !protocol.armChecksToken) &&
-  (!world.leaseExpired || !protocol.armChecksExpiry) &&
-  (world.lane === 'open' || protocol.armChecksLane !== 'locked')
+  (!world.leaseExpired || !protocol.armChecksExpiry)
 
 /** Only who handed over has learned anything about an uncertain row. (Who did not, releases.) */
 const isEvidence = ({ phase }: Worker): boolean => (HANDED_OVER as readonly Phase[]).includes(phase)
@@ -112,11 +110,12 @@ export const release = (world: World, worker: Worker, protocol: Protocol): void 
   else if (world.state === 'uncertain') move(world, 'pending', 'evidence', protocol)
 }
 
-/** where id = … and lease_token = … and state = 'leased' and lease not expired */
+/** where id = … and lease_token = … and state = 'leased' and lease not expired and lane open */
 export const completeMatches = (world: World, worker: Worker, protocol: Protocol): boolean =>
   world.state === 'leased' &&
   (world.token === worker.token || !protocol.completeChecksToken) &&
-  (!world.leaseExpired || !protocol.completeChecksExpiry)
+  (!world.leaseExpired || !protocol.completeChecksExpiry) &&
+  world.lane === 'open'
 
 export const forget = (worker: Worker): void => {
   worker.phase = 'idle'

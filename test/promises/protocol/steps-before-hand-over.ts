@@ -46,7 +46,7 @@ const commitArm = (world: World, protocol: Protocol): void =>
 const armsFrom = ({ protocol, kind }: Rules): Phase | null =>
   kind === 'database' || !protocol.armComesFirst
     ? null
-    : protocol.armChecksLane === 'snapshot'
+    : protocol.armChecksLane
       ? 'lane seen'
       : 'claimed'
 
@@ -67,14 +67,15 @@ const arming: WorkerStep[] = [
     why: 'Whatever the reason (lease lost or expired, lane not open, canceled), the worker must not hand over.',
     from: ['claimed', 'lane seen'],
     guard: (world, worker, rules) =>
-      worker.phase === armsFrom(rules) && !armMatches(world, worker.token, rules.protocol),
+      (worker.phase === armsFrom(rules) && !armMatches(world, worker.token, rules.protocol)) ||
+      (worker.phase === 'claimed' && armsFrom(rules) === 'lane seen' && world.lane !== 'open'),
     effect: (_world, worker) => void (worker.phase = 'withdrawing'),
   },
   {
     name: 'stops waiting for its arm, which is still on the wire',
     why: 'A timeout does not recall a statement: it may be executed after the worker has turned to something else.',
-    from: ['claimed', 'lane seen'],
-    guard: (world, worker, rules) => worker.phase === armsFrom(rules) && world.armOnTheWire === 0,
+    from: ['claimed'],
+    guard: (world, _worker, rules) => armsFrom(rules) !== null && world.armOnTheWire === 0,
     effect: (world, worker) => {
       world.armOnTheWire = worker.token
       worker.phase = 'withdrawing'
@@ -93,10 +94,10 @@ const arming: WorkerStep[] = [
     effect: (_world, worker) => void (worker.phase = 'withdrawing'),
   },
   {
-    name: 'reads that the lane is open',
-    why: 'Broken protocols only: what a plain join under READ COMMITTED does, the lane as of the statement’s snapshot.',
+    name: 'has its arm begun, with the lane open',
+    why: 'A statement sees the lane as it was when it began: a pause or cancel that commits while it runs is too late.',
     from: ['claimed'],
-    guard: (world, _worker, { protocol }) => protocol.armChecksLane === 'snapshot' && world.lane === 'open',
+    guard: (world, _worker, rules) => armsFrom(rules) === 'lane seen' && world.lane === 'open',
     effect: (_world, worker) => void (worker.phase = 'lane seen'),
   },
   {

@@ -107,7 +107,7 @@ const completing: WorkerStep[] = [
       kind === 'database' && protocol.completeIsAtomic && completeMatches(world, worker, protocol),
     effect: (world, worker, { protocol }) => {
       world.effects = Math.min(world.effects + 1, 3)
-      move(world, 'done', 'settle', protocol)
+      move(world, 'done', 'complete', protocol)
       forget(worker)
     },
   },

@@ -27,7 +27,8 @@ const system: WorldStep[] = [
     why: 'Its sender is gone; the statement is fenced like any other and may match or not.',
     guard: (world) => world.armOnTheWire !== 0,
     effect: (world, { protocol }) => {
-      if (armMatches(world, world.armOnTheWire, protocol)) move(world, 'armed', 'arm', protocol)
+      const laneIsOpen = world.lane === 'open' || !protocol.armChecksLane
+      if (laneIsOpen && armMatches(world, world.armOnTheWire, protocol)) move(world, 'armed', 'arm', protocol)
       world.armOnTheWire = 0
     },
   },

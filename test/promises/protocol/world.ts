@@ -16,7 +16,7 @@ export const PHASES = [
   'idle',
   'candidate', // broken claims only: has read the row, has not written yet
   'claimed', // holds a token; nothing has left
-  'lane seen', // broken arms only: has read the lane, has not written yet
+  'lane seen', // its arm has begun and found the lane open; not written yet
   'asked', // its arm is committed; the answer is on its way
   'armed', // knows that its arm is committed: free to hand over, without asking again
   'withdrawing', // has not handed over, never will under this token
