@@ -6,6 +6,7 @@ import { cancelLane, configureLane, pauseLane, resumeLane, type LaneState } from
 import { migrate, requireCurrentSchema } from './db/migrate.js'
 import { openDatabase } from './db/open-database.js'
 import type { ScheduleResult } from './db/schedule-actions.js'
+import { WAKE_CHANNEL } from './db/wake-channel.js'
 import type { Action, NewAction } from './domain/action.js'
 import type { LaneSettings } from './domain/lane.js'
 import { RETRY_POLICIES, type RetryPolicies } from './domain/retry.js'
@@ -13,7 +14,7 @@ import { createDispatcher, type Dispatcher } from './engine/dispatcher.js'
 import type { Handlers } from './engine/handler.js'
 import { createPruner } from './engine/pruner.js'
 import { createRescuer, rebuild } from './engine/rescuer.js'
-import { createWaker, WAKE_CHANNEL } from './engine/waker.js'
+import { createWaker } from './engine/waker.js'
 import { DEFAULT_WORKSPACE, newId } from './id.js'
 import { createLog, type Log } from './log.js'
 import { scheduleActions } from './operations/schedule-actions.js'
@@ -35,6 +36,8 @@ export interface PostriderOptions {
   readonly retentionMs?: number
   readonly retryPolicies?: RetryPolicies
   readonly maxConnections?: number
+  /** The embedded database has died under this process: end it, so that it can be started again. */
+  readonly onCrash?: (reason: string) => void
   readonly log?: Log
 }
 
@@ -77,6 +80,7 @@ export async function createPostrider(options: PostriderOptions = {}): Promise<P
     dataDirectory: options.dataDirectory ?? './.postrider',
     attach: options.attach ?? false,
     log,
+    ...(options.onCrash && { onCrash: options.onCrash }),
     ...(options.maxConnections !== undefined && { maxConnections: options.maxConnections }),
   })
   const { db } = opened

@@ -14,7 +14,9 @@ import { RELAXED_COMMIT, type Sql } from './client.js'
  * Hints are taken with `for update skip locked` inside a MATERIALIZED step: without it the planner may run the
  * selection more than once and take more than was asked for. The actions themselves are then asked: only one that is
  * pending and due is leased; one whose lane was canceled or whose time is over gets that state instead, and a stale
- * hint is simply gone. `id = any (array(…))` rather than a join, because with a join the planner, told that almost
+ * hint is simply gone. One that is not due yet goes back to waiting: its hint is being taken away, and without that
+ * nobody would ever look at it again. That is no rarity: `now()` is read before the snapshot is taken, so a claim sees
+ * hints of actions that were scheduled, and due, a moment after its own "now". `id = any (array(…))` rather than a join, because with a join the planner, told that almost
  * nothing is pending, once chose to read the whole table for every batch.
  *
  * A crash before the commit leaves everything as it was. After it the lease exists, and when it runs out the rescuer
@@ -28,6 +30,8 @@ export interface Claim {
   /** Actions that turned out to be over instead of being leased. */
   readonly canceled: number
   readonly expired: number
+  /** Actions that are due a moment later than this claim's "now", and wait for the promoter. */
+  readonly early: number
   /** Where the next claim should begin. */
   readonly cursor: string
 }
@@ -53,7 +57,7 @@ const nextLane = (after: string) => `coalesce(
 // Everything that was taken is from a lane that was visited, so this short list is all there is to ask.
 const decideFate = (now: string) => `case
         when lane_id = any (array(select lane_id from shares where canceled)) then 'canceled'
-        when expires_at <= ${now} then 'expired' else 'leased' end`
+        when expires_at <= ${now} then 'expired' when run_at > ${now} then 'pending' else 'leased' end`
 
 const claim = (now: string) => `
   with recursive ${RELAXED_COMMIT}, visited (lane_id, turn, first_lane) as (
@@ -72,7 +76,7 @@ const claim = (now: string) => `
     from (
       select *, sum(share) over (order by priority, turn) - share as given
       from (
-        select *, greatest(1, floor($1::int * weight::numeric / sum(weight) over ()))::int as share from open_lanes
+        select *, 1 + floor(($1::int - count(*) over ()) * weight::numeric / sum(weight) over ())::int as share from open_lanes
       ) asked
     ) counted
     where given < $1::int
@@ -103,11 +107,12 @@ const claim = (now: string) => `
   ), claimed as (
     update postrider.scheduled_actions set
       state = ${decideFate(now)},
+      wake_at = case ${decideFate(now)} when 'pending' then run_at end,
       lease_token = case ${decideFate(now)} when 'leased' then $2::uuid end,
       reason_code = case ${decideFate(now)}
-        when 'leased' then reason_code when 'canceled' then 'lane_canceled' else 'expired' end,
-      state_at = ${now}
-    where id = any (array(select unnest(ids) from taken)) and state = 'pending' and run_at <= ${now}
+        when 'canceled' then 'lane_canceled' when 'expired' then 'expired' else reason_code end,
+      state_at = case ${decideFate(now)} when 'pending' then state_at else ${now} end
+    where id = any (array(select unnest(ids) from taken)) and state = 'pending'
     returning id, workspace_id, lane_id, type, dedupe_key, state, attempts, payload, retry_policy, enrollment_id,
       node_id, run_at
   ), leased as (
@@ -130,7 +135,7 @@ interface ClaimRow {
   lane_id: string
   type: string
   dedupe_key: string
-  state: 'leased' | 'canceled' | 'expired'
+  state: 'leased' | 'canceled' | 'expired' | 'pending'
   attempts: number
   payload: Json
   retry_policy: string | null
@@ -145,10 +150,15 @@ export async function claimActions(sql: Sql, request: ClaimRequest): Promise<Cla
   const { rows } = await sql.query<ClaimRow>(claim(sql.now), [limit, token, worker, leaseMs, cursor])
   const found = rows.filter(({ id }) => id !== null)
   return {
-    actions: found.filter(({ state }) => state === 'leased').map((row) => toLeased(row, token)),
+    // The update returns rows as it meets them; whoever waited longest goes first.
+    actions: found
+      .filter(({ state }) => state === 'leased')
+      .map((row) => toLeased(row, token))
+      .toSorted((a, b) => b.lagMs - a.lagMs),
     looked: rows[0]!.looked,
     canceled: found.filter(({ state }) => state === 'canceled').length,
     expired: found.filter(({ state }) => state === 'expired').length,
+    early: found.filter(({ state }) => state === 'pending').length,
     cursor: rows[0]!.cursor ?? cursor,
   }
 }

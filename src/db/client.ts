@@ -96,7 +96,9 @@ async function inTransaction<T>(pool: pg.Pool, now: string, work: (tx: Sql) => P
     // seeing what others committed meanwhile.
     await client.query('begin isolation level read committed')
     const result = await work({ now, query: (text, values) => run(client, text, values) })
-    await client.query('commit')
+    const { command } = await client.query('commit')
+    // PostgreSQL answers a commit with ROLLBACK, and no error, when a statement failed and `work` swallowed that.
+    if (command !== 'COMMIT') throw new Error('The transaction was rolled back: a statement in it had failed.')
     return result
   } catch (error) {
     await client.query('rollback').catch((failure: Error) => (broken = failure))

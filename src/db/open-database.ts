@@ -26,6 +26,8 @@ export interface OpenOptions {
   /** Attach to the owner of the directory instead of failing. */
   readonly attach: boolean
   readonly log: Log
+  /** The embedded database has died under this process. Nothing but a new process brings it back. */
+  readonly onCrash?: (reason: string) => void
   readonly maxConnections?: number
   readonly now?: string
 }
@@ -89,6 +91,10 @@ async function openOwned(options: OpenOptions): Promise<OpenDatabase> {
   const embedded = await openEmbedded({
     directory: dataDirectory,
     log: (message, detail) => log.warn(detail ?? {}, message),
+    onCrash(reason) {
+      log.error({ reason }, 'the embedded database has died; restart this process')
+      options.onCrash?.(reason)
+    },
   }).catch((error: unknown) => {
     if (error instanceof DirectoryInUseError)
       throw new PostriderError('directory_in_use', error.message, { cause: error })

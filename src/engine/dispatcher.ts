@@ -106,6 +106,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     const askedAt = performance.now()
     const claimed = await claimActions(db, { token, worker, limit, leaseMs, cursor })
     cursor = claimed.cursor
+    if (claimed.early > 0) promoteAt = 0
     if (claimed.canceled + claimed.expired > 0)
       log.info({ canceled: claimed.canceled, expired: claimed.expired }, 'due actions were over before they began')
     if (claimed.actions.length > 0) {

@@ -1,4 +1,5 @@
 import type { Database } from '../db/client.js'
+import { WAKE_CHANNEL } from '../db/wake-channel.js'
 import type { Log } from '../log.js'
 
 /**
@@ -11,8 +12,6 @@ export interface Waker {
   /** Resolves when nothing is left to announce. */
   close(): Promise<void>
 }
-
-export const WAKE_CHANNEL = 'postrider_wake'
 
 export function createWaker({
   db,

@@ -11,7 +11,13 @@ export function addStart(program: Command): void {
   ).action(async (flags: Record<string, unknown>) => {
     const config = configFrom(flags)
     const log = createLog(config.logLevel)
-    const postrider = await createPostrider({ ...config, concurrency: config.workerConcurrency, log })
+    const postrider = await createPostrider({
+      ...config,
+      concurrency: config.workerConcurrency,
+      log,
+      // Whoever supervises this process starts it again; leases bring back what was under way.
+      onCrash: () => process.exit(1),
+    })
     await postrider.start()
     const { due, attention } = await postrider.backlog()
     const say = (text: string) => process.stdout.write(`${text}\n`)

@@ -20,11 +20,17 @@ export interface EmbeddedDatabase {
 
 export interface OpenEmbeddedOptions {
   readonly directory: string
+  /** The database is gone for good: only opening it again, best in a new process, brings it back. */
+  readonly onCrash?: (reason: string) => void
   readonly log?: (message: string, detail?: object) => void
 }
 
 /** Throws DirectoryInUseError when another process, or this one, has the directory open. */
-export async function openEmbedded({ directory, log = () => {} }: OpenEmbeddedOptions): Promise<EmbeddedDatabase> {
+export async function openEmbedded({
+  directory,
+  onCrash = () => {},
+  log = () => {},
+}: OpenEmbeddedOptions): Promise<EmbeddedDatabase> {
   const path = preparePrivateDirectory(directory, log)
   const listeners = new Set<(channel: string) => void>()
   const worker = startThread({ directory: path })
@@ -57,14 +63,7 @@ export async function openEmbedded({ directory, log = () => {} }: OpenEmbeddedOp
     })
     worker.on('exit', () => {
       reject(new Error(failure ?? 'The thread of the embedded database ended while it was starting.'))
-      if (running && !closing) {
-        log(
-          'FATAL: the embedded database has stopped; nothing can be read or written until this process is restarted',
-          {
-            reason: failure,
-          },
-        )
-      }
+      if (running && !closing) onCrash(failure ?? 'its thread ended')
     })
   })
 

@@ -18,7 +18,7 @@ export interface Participant {
  * Shorter would end clients that are merely slow (a debugger, a machine under load), longer lets one stuck client
  * stop the mail.
  */
-export const IDLE_IN_TRANSACTION_MS = 30_000
+const IDLE_IN_TRANSACTION_MS = 30_000
 
 export class SessionTurns {
   readonly #idleLimitMs: number

@@ -3,6 +3,7 @@ import { PGlite } from '@electric-sql/pglite'
 
 import { readRows } from './backend-output.js'
 import { DurableNodeFs } from './durable-node-fs.js'
+import { WAKE_CHANNEL } from '../wake-channel.js'
 
 export type Durability = { readonly fsync: true } | { readonly fsync: false; readonly reason: string }
 
@@ -24,9 +25,6 @@ export interface Backend {
   /** Writes everything back and ends. */
   close(): Promise<void>
 }
-
-/** The channel that NOTIFY is used on to wake workers. */
-export const WAKE_CHANNEL = 'postrider_wake'
 
 const SETTINGS = {
   fsync: 'on',
