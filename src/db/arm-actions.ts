@@ -1,4 +1,5 @@
 import type { Sql } from './client.js'
+import { readWrittenIds, writtenIds } from './written-ids.js'
 
 /**
  * Commits the decision to hand actions over, before the byte that cannot be taken back.
@@ -11,7 +12,7 @@ import type { Sql } from './client.js'
  * A crash after the commit and before the outcome leaves the action armed; when the lease runs out it becomes
  * `uncertain`, never pending, because nobody can know what was handed over.
  */
-const arm = (now: string) => `
+const arm = (now: string) => writtenIds(`
   update postrider.scheduled_actions action set state = 'armed', state_at = ${now}
   where id = any ($1::uuid[]) and lease_token = $2 and state = 'leased'
     and exists (select 1 from postrider.leases where token = $2 and expires_at > ${now})
@@ -19,10 +20,9 @@ const arm = (now: string) => `
     and not exists (
       select 1 from postrider.lanes
       where lanes.id = action.lane_id and (paused_at is not null or canceled_at is not null))
-  returning id`
+  returning id`)
 
 /** Returns the ids that may be handed over. */
-export async function armActions(sql: Sql, token: string, ids: readonly string[]): Promise<Set<string>> {
-  const { rows } = await sql.query<{ id: string }>(arm(sql.now), [ids, token])
-  return new Set(rows.map(({ id }) => id))
+export async function armActions(sql: Sql, token: string, ids: readonly string[]): Promise<ReadonlySet<string>> {
+  return readWrittenIds(await sql.query(arm(sql.now), [ids, token]), ids)
 }

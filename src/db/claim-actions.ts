@@ -16,8 +16,10 @@ import { RELAXED_COMMIT, type Sql } from './client.js'
  * pending and due is leased; one whose lane was canceled or whose time is over gets that state instead, and a stale
  * hint is simply gone. One that is not due yet goes back to waiting: its hint is being taken away, and without that
  * nobody would ever look at it again. That is no rarity: `now()` is read before the snapshot is taken, so a claim sees
- * hints of actions that were scheduled, and due, a moment after its own "now". `id = any (array(…))` rather than a join, because with a join the planner, told that almost
- * nothing is pending, once chose to read the whole table for every batch.
+ * hints of actions that were scheduled, and due, a moment after its own "now".
+ *
+ * `id = any (array(…))` rather than a join, because with a join the planner, told that almost nothing is pending, once
+ * chose to read the whole table for every batch.
  *
  * A crash before the commit leaves everything as it was. After it the lease exists, and when it runs out the rescuer
  * brings the actions back. The commit does not wait for the disk: if the server crashes and forgets the claim, the
@@ -76,7 +78,9 @@ const claim = (now: string) => `
     from (
       select *, sum(share) over (order by priority, turn) - share as given
       from (
-        select *, 1 + floor(($1::int - count(*) over ()) * weight::numeric / sum(weight) over ())::int as share from open_lanes
+        -- One for each, then the rest by weight: were the one given on top, the last lanes of every round would get none.
+        select *, 1 + floor(($1::int - count(*) over ()) * weight::numeric / sum(weight) over ())::int as share
+        from open_lanes
       ) asked
     ) counted
     where given < $1::int

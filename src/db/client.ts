@@ -40,6 +40,7 @@ export const RELAXED_COMMIT = `relaxed as materialized (select set_config('synch
 
 const LISTEN_RETRY_MS = 1_000
 const CONNECT_TIMEOUT_MS = 10_000
+const STATEMENT_TIMEOUT_MS = 60_000
 
 export function connect(options: ConnectOptions): Database {
   const pool = new pg.Pool({
@@ -57,7 +58,7 @@ export function connect(options: ConnectOptions): Database {
   return {
     now,
     embedded: options.embedded ?? false,
-    query: (text, values) => run(pool, text, values),
+    query: (text, values) => run(impatient(pool), text, values),
     transaction: (work) => inTransaction(pool, now, work),
     listen: options.onNotify
       ? (channel, onNotify) => {
@@ -68,6 +69,15 @@ export function connect(options: ConnectOptions): Database {
     close: () => pool.end(),
   }
 }
+
+/**
+ * A statement of our own takes milliseconds. One that takes a minute is on a connection whose other end has vanished
+ * without a word; waiting for the operating system to notice would take a quarter of an hour. The pool then discards
+ * the connection. A statement that was executed after all is harmless: what nobody was told of, nobody acts upon.
+ */
+const impatient = (pool: pg.Pool): QueryRunner => ({
+  query: (text, values) => pool.query({ text, values: values ?? [], query_timeout: STATEMENT_TIMEOUT_MS } as pg.QueryConfig),
+})
 
 /** What both `pg.Client` and `pg.PoolClient` are, as far as a transaction of the caller's needs them. */
 export interface QueryRunner {
@@ -123,6 +133,7 @@ async function listenOn(
     const next = new pg.Client({
       application_name: 'postrider listen',
       keepAlive: true,
+      connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
       ...connection,
     } as pg.ClientConfig)
     client = next
@@ -176,7 +187,7 @@ export function isDatabaseUnavailable(error: unknown): boolean {
   const { code } = error as { code?: unknown }
   if (error instanceof PostriderError) return code === 'database_unavailable'
   if (typeof code === 'string') return CONNECTION_CODES.has(code) || /^(08|53|40|57P0)/.test(code)
-  return /connection terminated|timeout exceeded when trying to connect|connection error|not queryable|closed/i.test(
+  return /connection terminated|timeout exceeded when trying to connect|query read timeout|connection error|not queryable|closed/i.test(
     error.message,
   )
 }

@@ -107,7 +107,8 @@ function refuseInvalid(action: NewAction): void {
   }
   if (!action.type) refuse('type must not be empty')
   if (!action.dedupeKey || action.dedupeKey.length > 512) refuse('dedupeKey must have 1 to 512 characters')
-  if (action.dedupeKey.includes('\0')) refuse('dedupeKey must not contain a NUL character')
+  for (const name of ['type', 'dedupeKey', 'retryPolicy', 'nodeId'] as const)
+    if (!isStorable(action[name] ?? '')) refuse(`${name} must not contain a NUL character or half a surrogate pair`)
   if (!isId(action.laneId)) refuse('laneId must be a UUID')
   if (action.enrollmentId !== undefined && !isId(action.enrollmentId)) refuse('enrollmentId must be a UUID')
   if (action.nodeId !== undefined && action.enrollmentId === undefined) refuse('nodeId needs an enrollmentId')
@@ -115,15 +116,17 @@ function refuseInvalid(action: NewAction): void {
   if (action.expiresAt && Number.isNaN(action.expiresAt.getTime())) refuse('expiresAt is not a valid date')
 }
 
-// jsonb cannot hold a NUL character. The database says so about the whole batch; we say it in the words of the caller.
+const isStorable = (text: string) => !text.includes('\0') && text.isWellFormed()
+
+// jsonb cannot hold these, and everything else that becomes JSON was checked before. The database says so about the
+// whole batch; we say it in the words of the caller.
 function explainRefusedInput(error: unknown): never {
-  if ((error as { code?: unknown }).code === '22P05')
+  const { code, message } = error as { code?: unknown; message: string }
+  if (code === '22P05' || (code === '22P02' && message.endsWith('type json')))
     throw new PostriderError(
       'action_invalid',
-      'A payload contains a NUL character (\\u0000), which JSON in PostgreSQL cannot hold.',
-      {
-        cause: error,
-      },
+      'A payload contains a NUL character (\\u0000) or half a surrogate pair, which JSON in PostgreSQL cannot hold.',
+      { cause: error },
     )
   throw error
 }

@@ -1,5 +1,6 @@
 import type { Outcome } from '../domain/action.js'
 import type { Sql } from './client.js'
+import { readWrittenIds, writtenIds } from './written-ids.js'
 
 /**
  * Writes what became of actions, fenced by the token of their lease.
@@ -18,15 +19,15 @@ export interface Settlement {
   readonly outcome: Outcome
 }
 
-const settleDone = (now: string) => `
+const settleDone = (now: string) => writtenIds(`
   update postrider.scheduled_actions set
     state = 'done', attempts = attempts + case state when 'uncertain' then 0 else 1 end, lease_token = null,
     needs_attention = false, reason = null, reason_code = null, state_at = ${now}
   where id = any ($1::uuid[]) and lease_token = $2 and state in ('armed', 'uncertain')
-  returning id`
+  returning id`)
 
 // The outcomes travel as one object keyed by id instead of a table to join with: no join, no plan to get wrong.
-const settleOther = (now: string) => `
+const settleOther = (now: string) => writtenIds(`
   update postrider.scheduled_actions action set
     (state, run_at, wake_at, attempts, lease_token, needs_attention, reason, reason_code, state_at) = (
       select becomes,
@@ -50,10 +51,14 @@ const settleOther = (now: string) => `
       when 'uncertain' then state = 'armed'
       when 'skipped' then state = 'leased'
       else state in ('leased', 'armed', 'uncertain') end
-  returning id`
+  returning id`)
 
 /** Returns the ids that were written; the others are no longer this token's to settle. */
-export async function settleActions(sql: Sql, token: string, settlements: readonly Settlement[]): Promise<Set<string>> {
+export async function settleActions(
+  sql: Sql,
+  token: string,
+  settlements: readonly Settlement[],
+): Promise<ReadonlySet<string>> {
   const done: string[] = []
   const others: Settlement[] = []
   for (const settlement of settlements) {
@@ -62,17 +67,15 @@ export async function settleActions(sql: Sql, token: string, settlements: readon
   }
   const settled = new Set<string>()
   if (done.length > 0) {
-    const { rows } = await sql.query<{ id: string }>(settleDone(sql.now), [done, token])
-    for (const { id } of rows) settled.add(id)
+    const written = readWrittenIds(await sql.query(settleDone(sql.now), [done, token]), done)
+    if (others.length === 0) return written
+    for (const id of written) settled.add(id)
   }
   if (others.length > 0) {
+    const ids = others.map(({ id }) => id)
     const outcomes = Object.fromEntries(others.map(({ id, outcome }) => [id, encode(outcome)]))
-    const { rows } = await sql.query<{ id: string }>(settleOther(sql.now), [
-      others.map(({ id }) => id),
-      token,
-      JSON.stringify(outcomes),
-    ])
-    for (const { id } of rows) settled.add(id)
+    const answer = await sql.query(settleOther(sql.now), [ids, token, JSON.stringify(outcomes)])
+    for (const id of readWrittenIds(answer, ids)) settled.add(id)
   }
   return settled
 }

@@ -205,7 +205,7 @@ class NotDone extends Error {
 async function perLease<Item>(
   items: readonly Item[],
   actionOf: (item: Item) => LeasedAction,
-  write: (token: string, items: Item[]) => Promise<Set<string>>,
+  write: (token: string, items: Item[]) => Promise<ReadonlySet<string>>,
 ): Promise<boolean[]> {
   const groups = new Map<string, Item[]>()
   for (const item of items) {
@@ -214,7 +214,7 @@ async function perLease<Item>(
     if (group) group.push(item)
     else groups.set(leaseToken, [item])
   }
-  const written = new Map<string, Set<string>>()
+  const written = new Map<string, ReadonlySet<string>>()
   for (const [token, group] of groups) written.set(token, await write(token, group))
   return items.map((item) => {
     const { leaseToken, id } = actionOf(item)
