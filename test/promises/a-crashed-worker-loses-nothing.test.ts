@@ -1,13 +1,23 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
-import { createPostrider } from '../../src/index.js'
+import { afterAll, afterEach, beforeAll, describe, expect, inject, test } from 'vitest'
+import { openDatabase } from '../../src/db/open-database.js'
+import { createPostrider, type NewAction } from '../../src/index.js'
+import { createLog } from '../../src/log.js'
 import type { BuiltPackage } from '../support/build-package.js'
-import { watchRescues } from '../support/rescue-watch.js'
+import { type RescueWatch, watchRescues } from '../support/rescue-watch.js'
 import { announcedRandom, type SeededRandom } from '../support/seeded-random.js'
-import { openTestDatabase, type TestDatabase } from '../support/test-database.js'
+import { copyEmbeddedTemplate } from '../support/services/embedded-template.js'
+import { openTestDatabase } from '../support/test-database.js'
 import { until } from '../support/until.js'
-import { countUnfinished, createTraces, NOTHING_BROKEN, readWhatHappened, type Traces } from '../support/what-happened.js'
+import {
+  countUnfinished,
+  createTraces,
+  NOTHING_BROKEN,
+  readLines,
+  readWhatHappened,
+  type WhatHappened,
+} from '../support/what-happened.js'
 import { buildWorkers, startWorker, type WorkerProcess } from '../support/worker-process.js'
 import type { WorkerSettings } from '../support/worker-program.js'
 
@@ -16,8 +26,9 @@ const RESCUE_ALLOWANCE_MS = 5_000
 const LANES = [randomUUID(), randomUUID(), randomUUID(), randomUUID()]
 
 let built: BuiltPackage
-let traces: Traces
 const workers = new Set<WorkerProcess>()
+/** What a test has opened, in reverse, also when it failed half-way. */
+const closers: (() => unknown)[] = []
 
 beforeAll(async () => {
   built = await buildWorkers()
@@ -26,95 +37,273 @@ afterAll(() => built.remove())
 afterEach(async () => {
   await Promise.all([...workers].map((worker) => worker.kill()))
   workers.clear()
-  traces.remove()
+  for (const close of closers.splice(0).toReversed()) await close()
 })
 
-const start = (settings: WorkerSettings): WorkerProcess => {
-  const worker = startWorker(built, settings)
+type Place = Pick<WorkerSettings, 'location' | 'outside'>
+const DEFAULTS = { effectType: 'effect', handOverType: 'hand-over', leaseMs: 2_000, sweepMs: 1_000, concurrency: 10 }
+
+const start = (place: Place, settings: Partial<WorkerSettings> & { slowMs: number; seed: number }): WorkerProcess => {
+  const worker = startWorker(built, { ...DEFAULTS, ...place, ...settings })
   workers.add(worker)
   return worker
 }
 
 /** Every fourth is a hand-over, and every lane gets both. */
-const newAction = (n: number) => ({
+const newAction = (n: number): NewAction => ({
   type: n % 4 === 0 ? 'hand-over' : 'effect',
   laneId: LANES[Math.floor(n / 4) % LANES.length]!,
   dedupeKey: `action:${n}`,
 })
+const newActions = (count: number, from = 0) => Array.from({ length: count }, (_, i) => newAction(from + i))
 const isEffect = (type: string) => type === 'effect'
 
-describe('killed without warning, again and again', () => {
-  test('workers on PostgreSQL lose nothing and repeat nothing', { timeout: 180_000 }, async () => {
-    const [ACTIONS, KILLS, WORKERS, CONCURRENCY, LEASE_MS] = [20_000, 200, 4, 10, 2_000]
+describe('killed without warning, again and again,', () => {
+  test('workers on PostgreSQL lose nothing and repeat nothing', { timeout: 240_000 }, async () => {
+    const [ACTIONS, KILLS, WORKERS] = [20_000, 200, 4]
     const random = announcedRandom('kills on PostgreSQL')
-    const database = await openTestDatabase('PostgreSQL')
-    traces = await createTraces(database.db)
-    const postrider = await createPostrider({ ...database.location, maxConnections: 2 })
-    const watch = watchRescues(database.db)
+    const { db, place, schedule } = await openPlace('PostgreSQL')
+    const watch = openWatch(db)
     let seed = random.seed
-    const newWorker = () =>
-      start({
-        location: database.location,
-        leaseMs: LEASE_MS,
-        sweepMs: 1_000,
-        concurrency: CONCURRENCY,
-        effectType: 'effect',
-        handOverType: 'hand-over',
-        outside: traces.outside,
-        slowMs: 40,
-        seed: seed++,
-      })
-    const fleet = Array.from({ length: WORKERS }, newWorker)
-    const hits = { leased: 0, armed: 0, kills: 0 }
+    const fleet = startFleet(WORKERS, () => start(place, { slowMs: 40, seed: seed++ }))
+    const hits = { kills: 0, leased: 0, armed: 0 }
 
     // Work arrives as the killing goes on, so that every kill finds workers at it however fast the machine is.
     let scheduled = 0
     const scheduleUpTo = async (count: number) => {
-      const more = Array.from({ length: Math.max(0, Math.ceil(count) - scheduled) }, (_, i) => newAction(scheduled + i))
+      const more = newActions(Math.max(0, Math.ceil(count) - scheduled), scheduled)
       scheduled += more.length
-      await postrider.actions.schedule(more)
+      await schedule(more)
     }
     for (let kill = 0; kill < KILLS; kill++) {
       await scheduleUpTo(2_000 + ((ACTIONS - 2_000) * kill) / (KILLS - 1))
       await sleep(random.between(20, 250))
-      const victim = await until('a worker that works', () => pickReady(fleet, random))
-      await victim.kill()
-      workers.delete(victim)
-      fleet[fleet.indexOf(victim)] = newWorker()
-      const held = await watch.noteDeath(victim.pid)
-      expect(await victim.exited).toBe('SIGKILL')
-      hits.leased += held.leased
-      hits.armed += held.armed
-      if (held.leased + held.armed > 0) hits.kills++
+      await fleet.killOne(random, watch, hits)
     }
-    await until('everything is over', async () => (await countUnfinished(database.db)) === 0, { withinMs: 60_000 })
-    await until('all leases are gone', async () => (await postrider.backlog()).leases === 0)
+    await until('everything is over', async () => (await countUnfinished(db)) === 0, { withinMs: 60_000 })
+    await until('all leases are gone', async () => (await readWhatHappened(db, place.outside, isEffect)).leases === 0)
     await watch.stop()
-    for (const worker of fleet) worker.signal('SIGTERM')
-    expect(await Promise.all(fleet.map(({ exited }) => exited))).toEqual(fleet.map(() => 0))
+    expect(await fleet.stop()).toEqual(Array.from({ length: WORKERS }, () => 0))
 
-    const happened = await readWhatHappened(database.db, traces.outside, isEffect)
-    process.stdout.write(`${JSON.stringify({ hits, longestRescueMs: Math.round(watch.longestMs), happened })}\n`)
-    await postrider.stop()
-    await database.close()
-
-    expect(happened.broken).toEqual(NOTHING_BROKEN)
-    expect(happened.effects).toBe((ACTIONS * 3) / 4)
-    expect(happened.states).toEqual({ done: ACTIONS - (happened.states.uncertain ?? 0), uncertain: expect.any(Number) })
-    expect(happened.states.uncertain).toBeLessThanOrEqual(KILLS * CONCURRENCY)
+    const happened = await readWhatHappened(db, place.outside, isEffect)
+    report('PostgreSQL', { hits, longestRescueMs: Math.round(watch.longestMs), ...happened })
+    expectThePromise(happened, ACTIONS, KILLS)
     expect(watch.orphans).toEqual([])
-    expect(watch.longestMs).toBeLessThanOrEqual(LEASE_MS + RESCUE_ALLOWANCE_MS)
+    expect(watch.longestMs).toBeLessThanOrEqual(DEFAULTS.leaseMs + RESCUE_ALLOWANCE_MS)
     // Otherwise the kills would prove nothing: they must have hit work in every phase.
-    expect(hits.kills).toBeGreaterThan(KILLS / 2)
+    expect(hits.kills).toBeGreaterThan(KILLS / 3)
     expect(hits.leased).toBeGreaterThan(KILLS)
     expect(happened.uncertain.handedOver).toBeGreaterThan(0)
     expect(happened.uncertain.not).toBeGreaterThan(0)
   })
+
+  test('workers attached to an embedded database lose nothing and repeat nothing', { timeout: 240_000 }, async () => {
+    const [ACTIONS, KILLS, WORKERS] = [2_000, 24, 3]
+    const random = announcedRandom('kills of attached workers')
+    const { db, place, schedule } = await openPlace('the embedded database')
+    const watch = openWatch(db)
+    let seed = random.seed
+    const fleet = startFleet(WORKERS, () => start(place, { attach: true, slowMs: 10, seed: seed++ }))
+    const hits = { kills: 0, leased: 0, armed: 0 }
+
+    await schedule(newActions(ACTIONS))
+    for (let kill = 0; kill < KILLS; kill++) {
+      // By progress and not by the clock: on a fast machine all would be over before the last kill.
+      const enough = readLines(place.outside).length + random.between(0, 12)
+      await until(`more hand-overs before kill ${kill}`, () => readLines(place.outside).length >= enough)
+      await fleet.killOne(random, watch, hits)
+    }
+    await until('everything is over', async () => (await countUnfinished(db)) === 0, { withinMs: 60_000 })
+    await watch.stop()
+    expect(await fleet.stop()).toEqual(Array.from({ length: WORKERS }, () => 0))
+
+    const happened = await readWhatHappened(db, place.outside, isEffect)
+    report('attached', { hits, longestRescueMs: Math.round(watch.longestMs), ...happened })
+    expectThePromise(happened, ACTIONS, KILLS)
+    expect(watch.orphans).toEqual([])
+    expect(watch.longestMs).toBeLessThanOrEqual(DEFAULTS.leaseMs + RESCUE_ALLOWANCE_MS)
+    expect(hits.kills).toBeGreaterThan(0)
+  })
+
+  test('the owner of an embedded database loses nothing and repeats nothing', { timeout: 240_000 }, async () => {
+    const [ACTIONS, KILLS] = [2_000, 22]
+    const random = announcedRandom('kills of the owner')
+    const copy = copyEmbeddedTemplate(inject('embeddedTemplate'))
+    closers.push(copy.remove)
+    const location = { dataDirectory: copy.directory }
+    const outside = await own(location, async (db) => {
+      const traces = await createTraces(db)
+      closers.push(traces.remove)
+      return traces.outside
+    })
+    const postrider = await createPostrider(location)
+    await postrider.actions.schedule(newActions(ACTIONS))
+    await postrider.stop()
+
+    let seed = random.seed
+    const live = () => start({ location, outside }, { slowMs: 10, seed: seed++ })
+    for (let kill = 0; kill < KILLS; kill++) {
+      const owner = live()
+      await owner.ready
+      const enough = readLines(outside).length + random.between(0, 12)
+      await until(`more hand-overs before kill ${kill}`, () => readLines(outside).length >= enough)
+      await owner.kill()
+      workers.delete(owner)
+    }
+    // The last owner finishes what is left, then stops in peace.
+    const last = live()
+    await last.ready
+    await until('everything is over', () => own(location, countUnfinished).then((count) => count === 0), {
+      withinMs: 60_000,
+      everyMs: 250,
+    })
+    last.signal('SIGTERM')
+    expect(await last.exited).toBe(0)
+
+    const happened = await own(location, (db) => readWhatHappened(db, outside, isEffect))
+    report('owner', happened)
+    expectThePromise(happened, ACTIONS, KILLS)
+    expect(happened.states.uncertain).toBeGreaterThan(0)
+  })
 })
 
-function pickReady(fleet: readonly WorkerProcess[], random: SeededRandom): WorkerProcess | null {
-  const dead = fleet.find(({ isRunning }) => !isRunning)
-  if (dead) throw new Error(`A worker ended by itself.\n${dead.log()}`)
-  const ready = fleet.filter(({ isReady }) => isReady)
-  return ready.length > 0 ? random.pick(ready) : null
+describe('asked to stop by SIGTERM,', () => {
+  const GATED = { gated: true, leaseMs: 60_000, concurrency: 4, slowMs: 0, seed: 1 }
+  const handOver = (n: number, gate?: string) => ({
+    type: 'hand-over',
+    laneId: LANES[0]!,
+    dedupeKey: `stop:${randomUUID()}:${n}`,
+    payload: gate ? { gate } : {},
+  })
+
+  test('a worker finishes what is armed, gives back the rest at once, and exits with 0', async () => {
+    const { db, place, schedule } = await openPlace('PostgreSQL')
+    const gates = ['armed', 'armed', 'before arm', 'before arm']
+    const actions = await schedule(Array.from({ length: 10 }, (_, n) => handOver(n, gates[n])))
+    const worker = start(place, GATED)
+    await until('two armed and two about to be', () => worker.waiting.size === 4)
+    const byGate = (gate: string) => [...worker.waiting].filter(([, at]) => at === gate).map(([id]) => id)
+    const [armed, unarmed] = [byGate('armed'), byGate('before arm')]
+    expect([armed, unarmed]).toEqual([actions.slice(0, 2), actions.slice(2, 4)])
+    // Four under way, four more claimed ahead, two not claimed.
+    expect(await statesOf(db)).toEqual({ armed: 2, leased: 6, pending: 2 })
+
+    worker.signal('SIGTERM')
+    // The lease has a minute to run: what is pending now was given back.
+    await until('the queue is given back', async () => (await statesOf(db)).pending === 6, { withinMs: 5_000 })
+    for (const id of unarmed) worker.open(id)
+    await until('so is what was not armed', async () => (await statesOf(db)).pending === 8, { withinMs: 5_000 })
+    expect(await statesOf(db)).toEqual({ armed: 2, pending: 8 })
+    expect(worker.isRunning).toBe(true)
+    for (const id of armed) worker.open(id)
+    expect(await worker.exited).toBe(0)
+
+    expect(await statesOf(db)).toEqual({ done: 2, pending: 8 })
+    expect(readLines(place.outside).map(({ action }) => action)).toEqual(armed)
+    const { rows } = await db.query(
+      `select (select count(*)::int from postrider.leases) as leases, sum(attempts)::int as attempts,
+         sum(rescues)::int as rescues from postrider.scheduled_actions`,
+    )
+    expect(rows).toEqual([{ leases: 0, attempts: 2, rescues: 0 }])
+  })
+
+  test('and asked again, it exits at once and not with 0; what was armed stays armed', async () => {
+    const { db, place, schedule } = await openPlace('PostgreSQL')
+    await schedule([handOver(0, 'armed')])
+    const worker = start(place, GATED)
+    await until('armed', () => worker.waiting.size === 1)
+    worker.signal('SIGTERM')
+    await until('it has heard the first one', () => worker.log().includes('stopping'))
+    const asked = performance.now()
+    worker.signal('SIGTERM')
+    expect(await worker.exited).toBe(1)
+    expect(performance.now() - asked).toBeLessThan(2_000)
+    expect(await statesOf(db)).toEqual({ armed: 1 })
+    expect(readLines(place.outside)).toEqual([])
+  })
+})
+
+type Db = Awaited<ReturnType<typeof openTestDatabase>>['db']
+
+/** A database, an outside world, and somebody who schedules. */
+async function openPlace(kind: Parameters<typeof openTestDatabase>[0]) {
+  const database = await openTestDatabase(kind)
+  closers.push(() => database.close())
+  await database.clear()
+  const { db, location } = database
+  const traces = await createTraces(db)
+  closers.push(traces.remove)
+  const postrider = await createPostrider({ ...location, attach: true, maxConnections: 2 })
+  closers.push(() => postrider.stop())
+  return {
+    db,
+    place: { location, outside: traces.outside },
+    schedule: async (actions: readonly NewAction[]) =>
+      (await postrider.actions.schedule(actions)).actions.map(({ id }) => id),
+  }
+}
+
+function openWatch(db: Db): RescueWatch {
+  const watch = watchRescues(db)
+  closers.push(() => watch.stop())
+  return watch
+}
+
+function startFleet(size: number, newWorker: () => WorkerProcess) {
+  const fleet = Array.from({ length: size }, newWorker)
+  const pickReady = (random: SeededRandom) => {
+    const dead = fleet.find(({ isRunning }) => !isRunning)
+    if (dead) throw new Error(`A worker ended by itself.\n${dead.log()}`)
+    const ready = fleet.filter(({ isReady }) => isReady)
+    return ready.length > 0 && random.pick(ready)
+  }
+  return {
+    async killOne(random: SeededRandom, watch: RescueWatch, hits: { kills: number; leased: number; armed: number }) {
+      const victim = await until('a worker that works', () => pickReady(random))
+      const killed = performance.now()
+      await victim.kill()
+      expect(await victim.exited).toBe('SIGKILL')
+      workers.delete(victim)
+      fleet[fleet.indexOf(victim)] = newWorker()
+      const held = await watch.noteDeath(victim.pid, killed)
+      hits.leased += held.leased
+      hits.armed += held.armed
+      if (held.leased + held.armed > 0) hits.kills++
+    },
+    stop() {
+      for (const worker of fleet) worker.signal('SIGTERM')
+      return Promise.all(fleet.map(({ exited }) => exited))
+    },
+  }
+}
+
+/** Looks into a data directory: through its owner if it has one, else by owning it for a moment. */
+async function own<T>(location: { dataDirectory: string }, look: (db: Db) => Promise<T>): Promise<T> {
+  const opened = await openDatabase({ databaseUrl: null, ...location, attach: true, log: createLog('silent') })
+  try {
+    return await look(opened.db)
+  } finally {
+    await opened.close()
+  }
+}
+
+function expectThePromise(happened: WhatHappened, actions: number, kills: number): void {
+  expect(happened.broken).toEqual(NOTHING_BROKEN)
+  expect(happened.effects).toBe((actions * 3) / 4)
+  const uncertain = happened.states.uncertain ?? 0
+  expect(uncertain).toBeLessThanOrEqual(kills * DEFAULTS.concurrency)
+  expect(happened.states).toEqual({ done: actions - uncertain, ...(uncertain > 0 && { uncertain }) })
+  // A line for every hand-over that is done, and for the uncertain ones that got that far.
+  expect(happened.handOvers).toBe(actions / 4 - happened.uncertain.not)
+}
+
+async function statesOf(db: Db): Promise<Record<string, number>> {
+  const { rows } = await db.query<{ state: string; count: number }>(
+    'select state, count(*)::int as count from postrider.scheduled_actions group by state',
+  )
+  return Object.fromEntries(rows.map(({ state, count }) => [state, count]))
+}
+
+function report(what: string, measured: object): void {
+  process.stdout.write(`${what}: ${JSON.stringify(measured)}\n`)
 }

@@ -3,8 +3,8 @@ import type { Database } from '../../src/db/client.js'
 
 /** Watches what dead workers left behind until it is brought back, and for work that nobody would ever bring back. */
 export interface RescueWatch {
-  /** Call right after the death of a worker; resolves with what it was holding. */
-  noteDeath(pid: number): Promise<{ leased: number; armed: number }>
+  /** Call right after the death of a worker, with the moment it was killed; resolves with what it was holding. */
+  noteDeath(pid: number, killedAt: number): Promise<{ leased: number; armed: number }>
   /** How long after its worker's death an action was last seen leased, the longest of all. */
   readonly longestMs: number
   /** Actions seen leased or armed without a lease: no sweep would ever find them. */
@@ -52,8 +52,8 @@ export function watchRescues(db: Database, everyMs = 200): RescueWatch {
     get longestMs() {
       return longestMs
     },
-    async noteDeath(pid) {
-      deaths.set(pid, performance.now())
+    async noteDeath(pid, killedAt) {
+      deaths.set(pid, killedAt)
       const { rows } = await db.query<{ leased: number; armed: number }>(HELD, [[pid]])
       return rows[0] ?? { leased: 0, armed: 0 }
     },

@@ -51,8 +51,8 @@ export async function readWhatHappened(
   isEffect: (type: string) => boolean,
 ): Promise<WhatHappened> {
   const { rows } = await db.query<Row>(
-    `select id, type, state, lease_token, (select count(*)::int from public.effects where action_id = action.id) as effects
-     from postrider.scheduled_actions action`,
+    `select id, type, state, lease_token, coalesce(effects, 0) as effects from postrider.scheduled_actions
+     left join (select action_id, count(*)::int as effects from public.effects group by 1) traces on action_id = id`,
   )
   const lines = readLines(outside)
   const [{ leases, effects }] = (
@@ -61,7 +61,8 @@ export async function readWhatHappened(
          (select count(*)::int from public.effects) as effects`,
     )
   ).rows as [{ leases: number; effects: number }]
-  const tokens = Map.groupBy(lines, ({ action }) => action)
+  const tokens = new Map<string, string[]>()
+  for (const { action, token } of lines) tokens.set(action, [...(tokens.get(action) ?? []), token])
   const idsOf = (broken: (row: Row, handOvers: number) => boolean) =>
     rows.filter((row) => broken(row, tokens.get(row.id)?.length ?? 0)).map(({ id, state }) => `${id} ${state}`)
   const states: Partial<Record<ActionState, number>> = {}
@@ -83,7 +84,7 @@ export async function readWhatHappened(
       doneWithoutHandOver: idsOf((row, handOvers) => !isEffect(row.type) && row.state === 'done' && handOvers === 0),
       handedOverButPending: idsOf((row, handOvers) => row.state === 'pending' && handOvers > 0),
       uncertainUnderAnotherToken: uncertain
-        .filter(({ id, lease_token }) => tokens.get(id)?.some(({ token }) => token !== lease_token))
+        .filter(({ id, lease_token }) => tokens.get(id)?.some((token) => token !== lease_token))
         .map(({ id }) => id),
       unknownToUs: lines.map(({ action }) => action).filter((action) => !known.has(action)),
     },

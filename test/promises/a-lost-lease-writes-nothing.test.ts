@@ -1,0 +1,178 @@
+import { describe, expect, it } from 'vitest'
+import { resolveAction } from '../../src/db/actions.js'
+import { armActions } from '../../src/db/arm-actions.js'
+import { completeAction } from '../../src/db/complete-action.js'
+import { renewLeases } from '../../src/db/leases.js'
+import { rescueActions } from '../../src/db/rescue-actions.js'
+import { settleActions } from '../../src/db/settle-actions.js'
+import type { LeasedAction, Outcome } from '../../src/domain/action.js'
+import { DEFAULT_WORKSPACE, newId } from '../../src/id.js'
+import { LEASE_MS, openKernel } from '../support/kernel.js'
+import { DATABASE_KINDS } from '../support/test-database.js'
+
+const reason = { code: 'why', text: 'because' }
+const OUTCOMES: Outcome[] = [
+  { kind: 'done' },
+  { kind: 'retry', waitMs: 1_000, reason },
+  { kind: 'failed', reason },
+  { kind: 'skipped', reason },
+  { kind: 'uncertain', reason },
+  { kind: 'release' },
+]
+
+describe.each(DATABASE_KINDS)('on %s', (kind) => {
+  const kernel = openKernel(kind)
+  const rescue = () => rescueActions(kernel.db, 100)
+  const arm = async (token: string, id: string) => (await armActions(kernel.db, token, [id])).has(id)
+  const settle = async (token: string, id: string, outcome: Outcome) =>
+    (await settleActions(kernel.db, token, [{ id, outcome }])).has(id)
+  const complete = (action: LeasedAction) => kernel.db.transaction((tx) => completeAction(tx, action))
+
+  const claimOne = async () => {
+    await kernel.one()
+    const { token, actions } = await kernel.claim()
+    return { token, action: actions[0]!, id: actions[0]!.id }
+  }
+
+  /** Everything a worker could try to write under a token. */
+  const tryEverything = async (token: string, action: LeasedAction) => {
+    const before = await kernel.rows()
+    expect(await arm(token, action.id)).toBe(false)
+    expect(await complete({ ...action, leaseToken: token })).toBe(false)
+    for (const outcome of OUTCOMES) expect(await settle(token, action.id, outcome), outcome.kind).toBe(false)
+    expect(await kernel.rows()).toEqual(before)
+  }
+
+  it('keeps what is renewed, and rescues it when it is not', async () => {
+    const { token, id } = await claimOne()
+    await kernel.shiftClock(LEASE_MS - 1_000)
+    expect(await renewLeases(kernel.db, [token, newId()], LEASE_MS)).toEqual(new Set([token]))
+    await kernel.shiftClock(LEASE_MS - 1_000)
+    expect(await rescue()).toEqual({ leases: 0, pending: 0, uncertain: [] })
+    await kernel.shiftClock(1_001)
+    expect(await rescue()).toEqual({ leases: 1, pending: 1, uncertain: [] })
+    expect(await kernel.row(id)).toMatchObject({ state: 'pending', attempts: 0, rescues: 1, lease_token: null })
+    expect(await renewLeases(kernel.db, [token], LEASE_MS)).toEqual(new Set())
+    expect(await rescue()).toEqual({ leases: 0, pending: 0, uncertain: [] })
+    await kernel.promote()
+    expect((await kernel.claim()).ids).toEqual([id])
+  })
+
+  it('makes what was armed uncertain, never pending', async () => {
+    const { token, id } = await claimOne()
+    expect(await arm(token, id)).toBe(true)
+    await kernel.shiftClock(LEASE_MS + 1)
+    expect(await rescue()).toEqual({ leases: 1, pending: 0, uncertain: [id] })
+    expect(await kernel.row(id)).toMatchObject({
+      state: 'uncertain',
+      needs_attention: true,
+      attempts: 1,
+      rescues: 1,
+      reason_code: 'lease_expired',
+      lease_token: token,
+      wake_at: null,
+    })
+    expect(await kernel.promote()).toBe(0)
+    expect((await kernel.claim()).looked).toBe(0)
+  })
+
+  it('writes nothing under a token that is not the row’s', async () => {
+    const { action, token } = await claimOne()
+    await tryEverything(newId(), action)
+    await arm(token, action.id)
+    await tryEverything(newId(), action)
+  })
+
+  it('does not arm under a token that exists but holds something else', async () => {
+    const first = await claimOne()
+    const second = await claimOne()
+    await tryEverything(second.token, first.action)
+  })
+
+  it('writes nothing after a rescue, nor after another worker has claimed it', async () => {
+    const { token, action, id } = await claimOne()
+    await kernel.shiftClock(LEASE_MS + 1)
+    await rescue()
+    await tryEverything(token, action)
+    await kernel.promote()
+    const other = await kernel.claim()
+    expect(other.ids).toEqual([id])
+    await tryEverything(token, action)
+    expect(await arm(other.token, id)).toBe(true)
+    await tryEverything(token, action)
+    expect(await settle(other.token, id, { kind: 'done' })).toBe(true)
+    await tryEverything(token, action)
+    await tryEverything(other.token, action)
+  })
+
+  it('neither arms nor completes once the lease has run out, even before anybody rescued it', async () => {
+    const { token, action, id } = await claimOne()
+    await kernel.shiftClock(LEASE_MS + 1)
+    expect(await arm(token, id)).toBe(false)
+    expect(await complete(action)).toBe(false)
+    expect(await kernel.row(id)).toMatchObject({ state: 'leased', lease_token: token })
+  })
+
+  it('neither arms nor completes what expired in the worker’s hands', async () => {
+    const id = await kernel.one({ expiresAt: new Date(Date.now() + 10_000) })
+    const { token, actions } = await kernel.claim()
+    await kernel.shiftClock(10_001)
+    expect(await arm(token, id)).toBe(false)
+    expect(await complete(actions[0]!)).toBe(false)
+  })
+
+  const evidence: [Outcome, object][] = [
+    [{ kind: 'done' }, { state: 'done', needs_attention: false, reason_code: null, lease_token: null }],
+    [
+      { kind: 'failed', reason },
+      { state: 'failed', needs_attention: true, reason_code: 'why', lease_token: null },
+    ],
+    [
+      { kind: 'retry', waitMs: 1_000, reason },
+      { state: 'pending', needs_attention: false, reason_code: 'why' },
+    ],
+    [{ kind: 'release' }, { state: 'pending', needs_attention: false, lease_token: null }],
+  ]
+  it.each(evidence)('takes the late answer %j from the worker that had it, and no other', async (outcome, becomes) => {
+    const { token, action, id } = await claimOne()
+    await arm(token, id)
+    await kernel.shiftClock(LEASE_MS + 1)
+    await rescue()
+    await tryEverything(newId(), action)
+    expect(await arm(token, id)).toBe(false)
+    expect(await settle(token, id, { kind: 'uncertain', reason })).toBe(false)
+    expect(await settle(token, id, { kind: 'skipped', reason })).toBe(false)
+    expect(await settle(token, id, outcome)).toBe(true)
+    // The attempt was counted when it became uncertain, and is not counted again.
+    expect(await kernel.row(id)).toMatchObject({ ...becomes, attempts: 1 })
+    await tryEverything(token, action)
+  })
+
+  it.each(['done', 'again'] as const)('takes no late answer once a person has said %s', async (word) => {
+    const { token, action, id } = await claimOne()
+    await arm(token, id)
+    await kernel.shiftClock(LEASE_MS + 1)
+    await rescue()
+    await resolveAction(kernel.db, DEFAULT_WORKSPACE, id, word)
+    await tryEverything(token, action)
+  })
+
+  it('lets what kills its workers wait longer from the sixth rescue on, and never gives it up', async () => {
+    const id = await kernel.one()
+    const waits: number[] = []
+    for (let rescues = 0; rescues < 20; rescues++) {
+      await kernel.promote()
+      expect((await kernel.claim()).ids).toEqual([id])
+      await kernel.shiftClock(LEASE_MS + 1)
+      await rescue()
+      const { rows } = await kernel.db.query<{ wait: number; same: boolean }>(
+        `select round(extract(epoch from wake_at - state_at))::int as wait from postrider.scheduled_actions`,
+      )
+      waits.push(rows[0]!.wait)
+      await kernel.shiftClock(rows[0]!.wait * 1_000)
+    }
+    expect(waits.slice(0, 5)).toEqual([0, 0, 0, 0, 0])
+    expect(waits.slice(5)).toEqual([1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 600, 600, 600, 600, 600])
+    expect(await kernel.row(id)).toMatchObject({ state: 'pending', attempts: 0, rescues: 20 })
+  })
+})

@@ -1,0 +1,147 @@
+import { describe, expect, it } from 'vitest'
+import { armActions } from '../../src/db/arm-actions.js'
+import { completeAction } from '../../src/db/complete-action.js'
+import { cancelLane, pauseLane, resumeLane } from '../../src/db/lanes.js'
+import { settleActions } from '../../src/db/settle-actions.js'
+import { rebuild } from '../../src/engine/rescuer.js'
+import { DEFAULT_WORKSPACE, newId } from '../../src/id.js'
+import { newAction, openKernel } from '../support/kernel.js'
+import { DATABASE_KINDS } from '../support/test-database.js'
+
+describe.each(DATABASE_KINDS)('on %s', (kind) => {
+  const kernel = openKernel(kind)
+  const pause = (laneId: string) => pauseLane(kernel.db, DEFAULT_WORKSPACE, laneId)
+  const resume = (laneId: string) => resumeLane(kernel.db, DEFAULT_WORKSPACE, laneId)
+  const cancel = (laneId: string) => cancelLane(kernel.db, DEFAULT_WORKSPACE, laneId)
+  const states = async () => (await kernel.rows()).map(({ state }) => state)
+
+  it('claims nothing from it, and everything once it is resumed', async () => {
+    const laneId = newId()
+    await kernel.fill(laneId, 5)
+    expect(await pause(laneId)).toEqual({ paused: true, canceled: false })
+    expect((await kernel.claim()).looked).toBe(0)
+    await kernel.fill(laneId, 2)
+    expect(await kernel.claimAll()).toEqual([])
+    expect(await resume(laneId)).toEqual({ paused: false, canceled: false })
+    expect(await kernel.claimAll()).toHaveLength(7)
+  })
+
+  it('arms and completes nothing that was claimed before the pause', async () => {
+    const laneId = newId()
+    await kernel.fill(laneId, 2)
+    const { token, ids, actions } = await kernel.claim()
+    await pause(laneId)
+    expect(await armActions(kernel.db, token, ids)).toEqual(new Set())
+    expect(await kernel.db.transaction((tx) => completeAction(tx, actions[0]!))).toBe(false)
+    expect(await states()).toEqual(['leased', 'leased'])
+
+    await settleActions(
+      kernel.db,
+      token,
+      ids.map((id) => ({ id, outcome: { kind: 'release' } })),
+    )
+    await kernel.promote()
+    expect((await kernel.claim()).looked).toBe(0)
+    await resume(laneId)
+    const again = await kernel.claim()
+    expect(again.ids.toSorted()).toEqual(ids.toSorted())
+    expect(await armActions(kernel.db, again.token, again.ids)).toEqual(new Set(ids))
+  })
+
+  it('lets what was armed before the pause be settled', async () => {
+    const laneId = newId()
+    await kernel.fill(laneId, 1)
+    const { token, ids } = await kernel.claim()
+    await armActions(kernel.db, token, ids)
+    await pause(laneId)
+    await settleActions(kernel.db, token, [{ id: ids[0]!, outcome: { kind: 'done' } }])
+    expect(await states()).toEqual(['done'])
+  })
+
+  it('does not disturb another lane', async () => {
+    const [still, moving] = [newId(), newId()]
+    await kernel.fill(still, 3)
+    await kernel.fill(moving, 3)
+    const { token, actions } = await kernel.claim({ limit: 4 })
+    await pause(still)
+    const armed = await armActions(
+      kernel.db,
+      token,
+      actions.map(({ id }) => id),
+    )
+    expect(armed).toEqual(new Set(actions.filter(({ laneId }) => laneId === moving).map(({ id }) => id)))
+    expect((await kernel.claimAll()).map(({ laneId }) => laneId)).toEqual([moving])
+  })
+
+  it('is paused and canceled by writing one row, however many actions it has', async () => {
+    const laneId = newId()
+    await kernel.fill(laneId, 2_000)
+    const marks = async () =>
+      (
+        await kernel.db.query(
+          `select (select count(distinct xmin)::int from postrider.scheduled_actions) as writers,
+             (select max(xmin::text) from postrider.scheduled_actions) as actions,
+             (select max(xmin::text) from postrider.ready_actions) as hints`,
+        )
+      ).rows
+    const before = await marks()
+    await pause(laneId)
+    await cancel(laneId)
+    expect(await marks()).toEqual(before)
+    expect(await kernel.count('lanes')).toBe(1)
+    expect(new Set(await states())).toEqual(new Set(['pending']))
+  })
+
+  it('once canceled, ends what waits: claimed or not, due or not, and what is scheduled later', async () => {
+    const laneId = newId()
+    const other = await kernel.one()
+    const held = await kernel.one({ laneId })
+    const armed = await kernel.one({ laneId })
+    const claim = await kernel.claim()
+    await armActions(kernel.db, claim.token, [armed])
+    const due = await kernel.one({ laneId })
+    const future = await kernel.one({ laneId, runAt: new Date(Date.now() + 86_400_000) })
+    expect(await cancel(laneId)).toEqual({ paused: false, canceled: true })
+    expect(await armActions(kernel.db, claim.token, [held, other])).toEqual(new Set([other]))
+
+    expect(await rebuild(kernel.db)).toMatchObject({ canceled: 3 })
+    for (const id of [held, due, future])
+      expect(await kernel.row(id)).toMatchObject({
+        state: 'canceled',
+        wake_at: null,
+        lease_token: null,
+        reason_code: 'lane_canceled',
+      })
+    // What may be on the wire is left to its worker.
+    expect(await kernel.row(armed)).toMatchObject({ state: 'armed' })
+    expect(await rebuild(kernel.db)).toMatchObject({ canceled: 0 })
+
+    const late = await kernel.one({ laneId })
+    expect(await kernel.claim()).toMatchObject({ actions: [], canceled: 1 })
+    expect(await kernel.row(late)).toMatchObject({ state: 'canceled', reason_code: 'lane_canceled' })
+    expect(await kernel.row(other)).toMatchObject({ state: 'armed' })
+  })
+
+  it('sweeps a canceled lane of several pages, and stays canceled when it is resumed or paused', async () => {
+    const laneId = newId()
+    await kernel.fill(laneId, 2_100)
+    await cancel(laneId)
+    expect(await resume(laneId)).toEqual({ paused: false, canceled: true })
+    expect(await pause(laneId)).toEqual({ paused: true, canceled: true })
+    expect(await rebuild(kernel.db)).toMatchObject({ canceled: 2_100 })
+    await kernel.schedule([newAction({ laneId })])
+    // The hints of what was swept are looked at and dropped; what came later is canceled on the way.
+    expect(await kernel.claimAll(1_000)).toEqual([])
+    expect(new Set(await states())).toEqual(new Set(['canceled']))
+    expect(await kernel.count('ready_actions')).toBe(0)
+  })
+
+  it('belongs to its workspace: another one cannot pause it', async () => {
+    const laneId = newId()
+    await pause(laneId)
+    await resume(laneId)
+    await kernel.fill(laneId, 1)
+    await pauseLane(kernel.db, newId(), laneId)
+    expect((await kernel.claim()).actions).toHaveLength(1)
+  })
+})

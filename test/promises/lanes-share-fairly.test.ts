@@ -1,0 +1,160 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { FIRST_LANE } from '../../src/db/claim-actions.js'
+import { configureLane } from '../../src/db/lanes.js'
+import { BULK_LANE, DEFAULT_LANE } from '../../src/domain/lane.js'
+import { RETRY_POLICIES } from '../../src/domain/retry.js'
+import { createDispatcher } from '../../src/engine/dispatcher.js'
+import { DEFAULT_WORKSPACE, newId } from '../../src/id.js'
+import { type Held, openKernel, silent } from '../support/kernel.js'
+import { DATABASE_KINDS } from '../support/test-database.js'
+
+describe.each(DATABASE_KINDS)('on %s', (kind) => {
+  const kernel = openKernel(kind)
+  const weigh = (laneId: string, weight: number, priority = 0) =>
+    configureLane(kernel.db, DEFAULT_WORKSPACE, laneId, { weight, priority })
+
+  const tally = (claim: Held) => {
+    const counts = new Map<string, number>()
+    for (const { laneId } of claim.actions) counts.set(laneId, (counts.get(laneId) ?? 0) + 1)
+    return counts
+  }
+
+  /** Claims one after the other, each beginning where the one before ended. */
+  const claimTimes = async (times: number, limit: number) => {
+    const tallies: Map<string, number>[] = []
+    for (let cursor = FIRST_LANE; tallies.length < times;) {
+      const claim = await kernel.claim({ limit, cursor })
+      cursor = claim.cursor
+      tallies.push(tally(claim))
+    }
+    return tallies
+  }
+
+  it('does not delay a lane with one action beyond the next claim, however much another has', async () => {
+    const [large, small] = [newId(), newId()]
+    await kernel.fill(large, kind === 'PostgreSQL' ? 200_000 : 50_000)
+    let { cursor } = await kernel.claim({ limit: 100 })
+    for (const settings of [DEFAULT_LANE, BULK_LANE]) {
+      await configureLane(kernel.db, DEFAULT_WORKSPACE, small, settings)
+      const id = await kernel.one({ laneId: small })
+      const claim = await kernel.claim({ limit: 100, cursor })
+      cursor = claim.cursor
+      expect(claim.ids).toContain(id)
+      // And the large lane is not made to wait in turn.
+      expect(tally(claim).get(large)).toBeGreaterThanOrEqual(50)
+    }
+  }, 120_000)
+
+  it('gives two lanes of one weight the same, over any stretch of claims', async () => {
+    const lanes = [newId(), newId()]
+    for (const laneId of lanes) await kernel.fill(laneId, 1_000)
+    const tallies = await claimTimes(12, 51)
+    for (const counts of tallies) expect([counts.get(lanes[0]!), counts.get(lanes[1]!)]).toEqual([25, 25])
+  })
+
+  it('shares by weight, within one per claim', async () => {
+    const [heavy, light] = [newId(), newId()]
+    await weigh(heavy, 3)
+    await weigh(light, 1)
+    for (const laneId of [heavy, light]) await kernel.fill(laneId, 1_000)
+    for (const counts of await claimTimes(10, 40)) {
+      expect(Math.abs(counts.get(heavy)! - 30)).toBeLessThanOrEqual(1)
+      expect(Math.abs(counts.get(light)! - 10)).toBeLessThanOrEqual(1)
+    }
+  })
+
+  it('serves every one of 40 lanes within a rotation of claims of 10', async () => {
+    const lanes = Array.from({ length: 40 }, () => newId())
+    for (const laneId of lanes) await kernel.fill(laneId, 20)
+    const tallies = await claimTimes(8, 10)
+    for (const rotation of [tallies.slice(0, 4), tallies.slice(4)]) {
+      const served = rotation.flatMap((counts) => [...counts.keys()])
+      expect(served.toSorted()).toEqual(lanes.toSorted())
+    }
+  })
+
+  it('starves no lane beside a heavy one, even when a round has no more than one for each', async () => {
+    const lanes = Array.from({ length: 10 }, () => newId())
+    for (const [i, laneId] of lanes.entries()) {
+      await weigh(laneId, i === 9 ? 1_000 : 1, i % 3)
+      await kernel.fill(laneId, 50)
+    }
+    for (const limit of [10, 12, 15])
+      for (const counts of await claimTimes(2, limit)) expect([...counts.keys()].toSorted()).toEqual(lanes.toSorted())
+  })
+
+  it('begins with single emails and goes on with bulk, whoever was due first', async () => {
+    const [bulk, single] = [newId(), newId()]
+    await configureLane(kernel.db, DEFAULT_WORKSPACE, bulk, BULK_LANE)
+    await kernel.fill(bulk, 10)
+    await kernel.fill(single, 10)
+    const order: string[] = []
+    const dispatcher = createDispatcher({
+      db: kernel.db,
+      log: silent,
+      policies: RETRY_POLICIES,
+      worker: 'worker',
+      concurrency: 1,
+      leaseMs: 60_000,
+      handlers: {
+        note: {
+          kind: 'effect',
+          retryPolicy: 'standard',
+          apply: async ({ laneId }) => void order.push(laneId),
+        },
+      },
+    })
+    const claim = await kernel.claim({ limit: 4 })
+    const priorities = Object.fromEntries(claim.actions.map(({ laneId, priority }) => [laneId, priority]))
+    expect(priorities).toEqual({ [bulk]: BULK_LANE.priority, [single]: DEFAULT_LANE.priority })
+    await dispatcher.drain()
+    expect(order).toHaveLength(16)
+    // The dispatcher holds what it claims in order of priority: the first it begins is a single email.
+    expect(order[0]).toBe(single)
+    expect(order.lastIndexOf(single)).toBeLessThan(order.lastIndexOf(bulk))
+  })
+
+  it('loses nothing, gives nothing twice and serves every lane once per rotation, for any lanes', async () => {
+    const lane = fc.record({
+      weight: fc.integer({ min: 1, max: 1_000 }),
+      priority: fc.integer({ min: 0, max: 3 }),
+      backlog: fc.integer({ min: 1, max: 250 }),
+    })
+    const worlds = fc.record({
+      lanes: fc.array(lane, { minLength: 1, maxLength: 12 }),
+      limit: fc.integer({ min: 1, max: 120 }),
+    })
+    const holds = async ({ lanes, limit }: typeof worlds extends fc.Arbitrary<infer World> ? World : never) => {
+      await kernel.db.query('truncate postrider.scheduled_actions, postrider.ready_actions, postrider.lanes')
+      const left = new Map<string, number>()
+      for (const { weight, priority, backlog } of lanes) {
+        const laneId = newId()
+        left.set(laneId, backlog)
+        await weigh(laneId, weight, priority)
+        await kernel.fill(laneId, backlog)
+      }
+      const total = lanes.reduce((sum, { backlog }) => sum + backlog, 0)
+      const seen = new Set<string>()
+      for (let cursor = FIRST_LANE; seen.size < total;) {
+        const waiting = new Set([...left].filter(([, count]) => count > 0).map(([laneId]) => laneId))
+        const rotation = Math.ceil(waiting.size / limit)
+        for (let i = 0; i < rotation; i++) {
+          const claim = await kernel.claim({ limit, cursor })
+          cursor = claim.cursor
+          expect(claim.ids.length).toBeLessThanOrEqual(limit)
+          for (const { id, laneId } of claim.actions) {
+            expect(seen.has(id)).toBe(false)
+            seen.add(id)
+            waiting.delete(laneId)
+            left.set(laneId, left.get(laneId)! - 1)
+          }
+        }
+        expect([...waiting]).toEqual([])
+      }
+      expect(await kernel.count('ready_actions')).toBe(0)
+    }
+    const numRuns = kind === 'PostgreSQL' ? 25 : 8
+    await fc.assert(fc.asyncProperty(worlds, holds), { numRuns, interruptAfterTimeLimit: 30_000 })
+  })
+})

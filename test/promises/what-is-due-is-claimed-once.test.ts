@@ -1,0 +1,158 @@
+import { describe, expect, it } from 'vitest'
+import { cancelActions } from '../../src/db/cancel-actions.js'
+import { cancelLane } from '../../src/db/lanes.js'
+import { DEFAULT_WORKSPACE, newId } from '../../src/id.js'
+import { newAction, openKernel } from '../support/kernel.js'
+import { DATABASE_KINDS } from '../support/test-database.js'
+
+const minutesAgo = (minutes: number) => new Date(Date.now() - minutes * 60_000)
+
+describe.each(DATABASE_KINDS)('on %s', (kind) => {
+  const kernel = openKernel(kind)
+  const cancel = (ids: string[]) => cancelActions(kernel.db, DEFAULT_WORKSPACE, { ids }, 'no longer wanted')
+
+  it('gives out a lane in the order its actions fell due, within a claim and from claim to claim', async () => {
+    const laneId = newId()
+    // Written in the wrong order, in two calls, so that neither ids nor hints give the order away.
+    const ages = [3, 9, 1, 7, 5]
+    for (const some of [ages.slice(0, 3), ages.slice(3)])
+      await kernel.schedule(some.map((age) => newAction({ laneId, runAt: minutesAgo(age), payload: { age } })))
+    const first = (await kernel.schedule([newAction({ laneId, runAt: minutesAgo(20), payload: { age: 20 } })])).actions
+    expect((await kernel.claim({ limit: 1 })).ids).toEqual([first[0]!.id])
+    const claimed = (await kernel.claim({ limit: 5 })).actions.map(({ payload }) => (payload as { age: number }).age)
+    expect(claimed).toEqual([9, 7, 5, 3, 1])
+  })
+
+  it('stamps lease and token, and says how long it was due', async () => {
+    const id = await kernel.one({ runAt: minutesAgo(2) })
+    const { token, actions } = await kernel.claim({ worker: 'w1', leaseMs: 30_000 })
+    expect(actions[0]).toMatchObject({ id, leaseToken: token, attempts: 0 })
+    expect(actions[0]!.lagMs).toBeGreaterThanOrEqual(120_000)
+    expect(await kernel.row(id)).toMatchObject({ state: 'leased', lease_token: token, attempts: 0 })
+    const { rows } = await kernel.db.query(
+      `select token, worker, action_ids, extract(epoch from expires_at - leased_at)::int as seconds from postrider.leases`,
+    )
+    expect(rows).toEqual([{ token, worker: 'w1', action_ids: [id], seconds: 30 }])
+  })
+
+  it('makes no lease when it leases nothing', async () => {
+    expect(await kernel.claim()).toMatchObject({ actions: [], looked: 0 })
+    expect(await kernel.count('leases')).toBe(0)
+  })
+
+  it('never takes more than asked for, and puts the rest of a hint back: all come, each once', async () => {
+    const lanes = [newId(), newId(), newId()]
+    for (const [i, laneId] of lanes.entries()) await kernel.fill(laneId, [250, 101, 7][i]!)
+    const seen: string[] = []
+    for (const limit of [1, 2, 7, 33, 99, 100, 101, 150, 1_000, 1_000, 1_000]) {
+      const { ids } = await kernel.claim({ limit })
+      expect(ids.length).toBeLessThanOrEqual(limit)
+      seen.push(...ids)
+    }
+    expect(seen).toHaveLength(358)
+    expect(new Set(seen).size).toBe(358)
+    expect(await kernel.count('ready_actions')).toBe(0)
+  })
+
+  it('lets claims run at once without overlap, and misses nothing', async () => {
+    const lanes = [newId(), newId()]
+    for (const laneId of lanes) await kernel.fill(laneId, 1_000)
+    const seen: string[] = []
+    const worker = async () => {
+      // Looked 0 may mean that others hold the hints right now; only an empty table is the end.
+      while ((await kernel.count('ready_actions')) > 0) seen.push(...(await kernel.claim({ limit: 60 })).ids)
+    }
+    await Promise.all([worker(), worker(), worker(), worker()])
+    expect(seen).toHaveLength(2_000)
+    expect(new Set(seen).size).toBe(2_000)
+  })
+
+  it('loses nothing that is scheduled while others claim', async () => {
+    const laneId = newId()
+    const claimed: string[] = []
+    let scheduling = true
+    const claimer = async () => {
+      while (scheduling) {
+        await kernel.promote()
+        claimed.push(...(await kernel.claim({ limit: 10 })).ids)
+      }
+    }
+    const scheduler = async () => {
+      for (let i = 0; i < (kind === 'PostgreSQL' ? 200 : 50); i++) await kernel.one({ laneId })
+    }
+    const claiming = [claimer(), claimer()]
+    await Promise.all([scheduler(), scheduler(), scheduler()])
+    scheduling = false
+    await Promise.all(claiming)
+    await kernel.promote()
+    claimed.push(...(await kernel.claimAll()).map(({ id }) => id))
+    expect(claimed.toSorted()).toEqual((await kernel.rows()).map(({ id }) => id))
+  })
+
+  it('loses nothing when the clock goes back: what was due waits until it is due again', async () => {
+    const id = await kernel.one()
+    await kernel.shiftClock(-60_000)
+    expect(await kernel.claim()).toMatchObject({ actions: [], early: 1 })
+    expect(await kernel.row(id)).toMatchObject({ state: 'pending', lease_token: null })
+    expect(await kernel.promote()).toBe(0)
+    await kernel.shiftClock(60_001)
+    expect(await kernel.promote()).toBe(1)
+    expect((await kernel.claim()).ids).toEqual([id])
+  })
+
+  it('does not hand out early what was moved to later while its hint was out', async () => {
+    const id = await kernel.one()
+    await kernel.db.query(
+      `update postrider.scheduled_actions set run_at = run_at + interval '1 hour', wake_at = run_at + interval '1 hour'`,
+    )
+    expect((await kernel.claim()).ids).toEqual([])
+    expect(await kernel.row(id)).toMatchObject({ state: 'pending' })
+    await kernel.shiftClock(3_600_001)
+    await kernel.promote()
+    expect((await kernel.claim()).ids).toEqual([id])
+  })
+
+  it('leases what has both a stale hint and a time to wake that has come', async () => {
+    const id = await kernel.one()
+    await kernel.db.query(`update postrider.scheduled_actions set wake_at = run_at`)
+    expect((await kernel.claim()).ids).toEqual([id])
+    expect(await kernel.promote()).toBe(0)
+  })
+
+  it('gives what is over its own state instead of a lease', async () => {
+    const laneId = newId()
+    const late = await kernel.one({ expiresAt: minutesAgo(1) })
+    const inTime = await kernel.one({ expiresAt: new Date(Date.now() + 60_000) })
+    const stopped = await kernel.one({ laneId })
+    await cancelLane(kernel.db, DEFAULT_WORKSPACE, laneId)
+    const { ids, canceled, expired } = await kernel.claim()
+    expect({ ids, canceled, expired }).toEqual({ ids: [inTime], canceled: 1, expired: 1 })
+    expect(await kernel.row(late)).toMatchObject({ state: 'expired', reason_code: 'expired', lease_token: null })
+    expect(await kernel.row(stopped)).toMatchObject({ state: 'canceled', reason_code: 'lane_canceled' })
+    expect((await kernel.claim()).looked).toBe(0)
+  })
+
+  it('drops hints of what is no longer wanted without holding up what is behind them', async () => {
+    const laneId = newId()
+    const many = await kernel.schedule(Array.from({ length: 250 }, () => newAction({ laneId })))
+    const behind = await kernel.one({ laneId })
+    await cancel(many.actions.map(({ id }) => id))
+    const claims = []
+    for (let looked = 1; looked > 0; claims.push(looked)) ({ looked } = await kernel.claim({ limit: 100 }))
+    expect(claims).toEqual([100, 100, 51, 0])
+    expect(await kernel.row(behind)).toMatchObject({ state: 'leased' })
+    expect((await kernel.rows()).filter(({ state }) => state === 'canceled')).toHaveLength(250)
+  })
+
+  it('looks past any number of paused lanes for one that is open', async () => {
+    const paused = Array.from({ length: 25 }, () => newId())
+    await kernel.schedule(paused.map((laneId) => newAction({ laneId })))
+    await kernel.db.query(
+      `insert into postrider.lanes (id, workspace_id, weight, priority, paused_at) select unnest($2::uuid[]), $1, 1, 0, now()`,
+      [DEFAULT_WORKSPACE, paused],
+    )
+    // The walk goes downwards, so this lane is the last it comes to.
+    const open = await kernel.one({ laneId: '00000000-0000-7000-8000-00000000000a' })
+    expect((await kernel.claimAll(10)).map(({ id }) => id)).toEqual([open])
+  })
+})
