@@ -12,7 +12,8 @@ import { readWrittenIds, writtenIds } from './written-ids.js'
  * A crash after the commit and before the outcome leaves the action armed; when the lease runs out it becomes
  * `uncertain`, never pending, because nobody can know what was handed over.
  */
-const arm = (now: string) => writtenIds(`
+const arm = (now: string) =>
+  writtenIds(`
   update postrider.scheduled_actions action set state = 'armed', state_at = ${now}
   where id = any ($1::uuid[]) and lease_token = $2 and state = 'leased'
     and exists (select 1 from postrider.leases where token = $2 and expires_at > ${now})

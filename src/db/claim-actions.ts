@@ -61,18 +61,21 @@ const decideFate = (now: string) => `case
         when lane_id = any (array(select lane_id from shares where canceled)) then 'canceled'
         when expires_at <= ${now} then 'expired' when run_at > ${now} then 'pending' else 'leased' end`
 
+// Only open lanes count as a turn: a claim looks past any number of paused ones.
+const IS_OPEN = `(paused_at is null or canceled_at is not null)`
+const LANE = `${IS_OPEN}::int, ${IS_OPEN}, canceled_at is not null,
+      coalesce(lanes.priority, ${DEFAULT_LANE.priority}), coalesce(lanes.weight, ${DEFAULT_LANE.weight})`
+
 const claim = (now: string) => `
-  with recursive ${RELAXED_COMMIT}, visited (lane_id, turn, first_lane) as (
-    select lane_id, 1, lane_id from (select ${nextLane('$5::uuid')} as lane_id) start where lane_id is not null
+  with recursive ${RELAXED_COMMIT}, visited (lane_id, first_lane, turn, is_open, canceled, priority, weight) as (
+    select next.lane_id, next.lane_id, ${LANE}
+    from (select ${nextLane('$5::uuid')} as lane_id) next left join postrider.lanes on lanes.id = next.lane_id
+    where next.lane_id is not null
     union all
-    select next.lane_id, turn + 1, first_lane
+    select next.lane_id, first_lane, turn + ${LANE}
     from visited cross join lateral (select ${nextLane('visited.lane_id')} as lane_id) next
+      left join postrider.lanes on lanes.id = next.lane_id
     where turn < $1::int and next.lane_id <> first_lane
-  ), open_lanes as (
-    select lane_id, turn, canceled_at is not null as canceled,
-      coalesce(priority, ${DEFAULT_LANE.priority}) as priority, coalesce(weight, ${DEFAULT_LANE.weight}) as weight
-    from visited left join postrider.lanes on lanes.id = lane_id
-    where paused_at is null or canceled_at is not null
   ), shares as materialized (
     select lane_id, canceled, priority, share
     from (
@@ -80,7 +83,7 @@ const claim = (now: string) => `
       from (
         -- One for each, then the rest by weight: were the one given on top, the last lanes of every round would get none.
         select *, 1 + floor(($1::int - count(*) over ()) * weight::numeric / sum(weight) over ())::int as share
-        from open_lanes
+        from visited where is_open
       ) asked
     ) counted
     where given < $1::int
@@ -124,22 +127,36 @@ const claim = (now: string) => `
     select $2, $3, ${now}, ${now} + $4::float8 * interval '1 millisecond', array_agg(id)
     from claimed where state = 'leased' having count(*) > 0
   )
-  select (select coalesce(sum(cardinality(ids)), 0)::int from taken) as looked,
-    (select lane_id from visited order by turn desc limit 1) as cursor,
-    claimed.id, workspace_id, lane_id, type, dedupe_key, state, attempts, payload, retry_policy, enrollment_id, node_id,
-    (extract(epoch from ${now} - run_at) * 1000)::float8 as lag_ms,
-    (array(select priority from shares))[array_position(array(select lane_id from shares), lane_id)] as priority
-  from relaxed left join claimed on true`
+  -- The first row is about the claim as a whole, in the place of a payload.
+  select null::uuid as id, null::uuid as workspace_id, null::uuid as lane_id, null as type, null as dedupe_key,
+    null::int as attempts, null as retry_policy, null::uuid as enrollment_id, null as node_id, null::float8 as lag_ms,
+    null::int as priority, jsonb_build_object(
+      'looked', (select coalesce(sum(cardinality(ids)), 0) from taken),
+      'cursor', (select lane_id from visited order by turn desc, is_open desc limit 1),
+      'canceled', (select count(*) from claimed where state = 'canceled'),
+      'expired', (select count(*) from claimed where state = 'expired'),
+      'early', (select count(*) from claimed where state = 'pending')) as payload
+  from relaxed
+  union all
+  select id, workspace_id, lane_id, type, dedupe_key, attempts, retry_policy, enrollment_id, node_id,
+    (extract(epoch from ${now} - run_at) * 1000)::float8,
+    (array(select priority from shares))[array_position(array(select lane_id from shares), lane_id)], payload
+  from claimed where state = 'leased'`
+
+interface ClaimSummary {
+  readonly looked: number
+  readonly cursor: string | null
+  readonly canceled: number
+  readonly expired: number
+  readonly early: number
+}
 
 interface ClaimRow {
-  looked: number
-  cursor: string | null
-  id: string | null
+  id: string
   workspace_id: string
   lane_id: string
   type: string
   dedupe_key: string
-  state: 'leased' | 'canceled' | 'expired' | 'pending'
   attempts: number
   payload: Json
   retry_policy: string | null
@@ -152,23 +169,18 @@ interface ClaimRow {
 export async function claimActions(sql: Sql, request: ClaimRequest): Promise<Claim> {
   const { token, worker, limit, leaseMs, cursor } = request
   const { rows } = await sql.query<ClaimRow>(claim(sql.now), [limit, token, worker, leaseMs, cursor])
-  const found = rows.filter(({ id }) => id !== null)
+  const [about, ...leased] = rows
+  const summary = about!.payload as unknown as ClaimSummary
   return {
+    ...summary,
+    cursor: summary.cursor ?? cursor,
     // The update returns rows as it meets them; whoever waited longest goes first.
-    actions: found
-      .filter(({ state }) => state === 'leased')
-      .map((row) => toLeased(row, token))
-      .toSorted((a, b) => b.lagMs - a.lagMs),
-    looked: rows[0]!.looked,
-    canceled: found.filter(({ state }) => state === 'canceled').length,
-    expired: found.filter(({ state }) => state === 'expired').length,
-    early: found.filter(({ state }) => state === 'pending').length,
-    cursor: rows[0]!.cursor ?? cursor,
+    actions: leased.map((row) => toLeased(row, token)).toSorted((a, b) => b.lagMs - a.lagMs),
   }
 }
 
 const toLeased = (row: ClaimRow, leaseToken: string): LeasedAction => ({
-  id: row.id!,
+  id: row.id,
   workspaceId: row.workspace_id,
   laneId: row.lane_id,
   type: row.type,

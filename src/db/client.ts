@@ -76,7 +76,8 @@ export function connect(options: ConnectOptions): Database {
  * the connection. A statement that was executed after all is harmless: what nobody was told of, nobody acts upon.
  */
 const impatient = (pool: pg.Pool): QueryRunner => ({
-  query: (text, values) => pool.query({ text, values: values ?? [], query_timeout: STATEMENT_TIMEOUT_MS } as pg.QueryConfig),
+  query: (text, values) =>
+    pool.query({ text, values: values ?? [], query_timeout: STATEMENT_TIMEOUT_MS } as pg.QueryConfig),
 })
 
 /** What both `pg.Client` and `pg.PoolClient` are, as far as a transaction of the caller's needs them. */

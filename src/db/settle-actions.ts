@@ -19,7 +19,8 @@ export interface Settlement {
   readonly outcome: Outcome
 }
 
-const settleDone = (now: string) => writtenIds(`
+const settleDone = (now: string) =>
+  writtenIds(`
   update postrider.scheduled_actions set
     state = 'done', attempts = attempts + case state when 'uncertain' then 0 else 1 end, lease_token = null,
     needs_attention = false, reason = null, reason_code = null, state_at = ${now}
@@ -27,7 +28,8 @@ const settleDone = (now: string) => writtenIds(`
   returning id`)
 
 // The outcomes travel as one object keyed by id instead of a table to join with: no join, no plan to get wrong.
-const settleOther = (now: string) => writtenIds(`
+const settleOther = (now: string) =>
+  writtenIds(`
   update postrider.scheduled_actions action set
     (state, run_at, wake_at, attempts, lease_token, needs_attention, reason, reason_code, state_at) = (
       select becomes,
