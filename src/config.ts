@@ -93,8 +93,9 @@ export function describeConfig(environment: Environment): { name: string; value:
   })
 }
 
+// Up to the last @, since a password may have one unescaped; and pg also takes a password from the query.
 const redact = (value: string, secret: boolean): string =>
-  secret && value ? value.replace(/\/\/([^:@/]*):[^@]*@/, '//$1:***@') : value
+  secret ? value.replace(/\/\/([^:@/]*):.*@/, '//$1:***@').replace(/([?&]\w*password=)[^&]*/gi, '$1***') : value
 
 function readSetting(environment: Environment, name: SettingName): string {
   const file = environment[`${name}_FILE`]

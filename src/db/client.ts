@@ -53,6 +53,9 @@ export function connect(options: ConnectOptions): Database {
   })
   // A pooled connection that dies while idle raises here; without a listener it would end the process.
   pool.on('error', (error) => options.onError?.(error))
+  // So would one that dies in the moment between being handed out and being listened to by whoever asked for it. It is
+  // marked as unusable by then, so nothing is lost by not looking.
+  pool.on('connect', (client) => client.on('error', () => undefined))
   const now = options.now ?? 'now()'
 
   return {

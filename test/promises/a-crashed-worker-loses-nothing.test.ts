@@ -126,7 +126,7 @@ describe('killed without warning, again and again,', () => {
   })
 
   test('the owner of an embedded database loses nothing and repeats nothing', { timeout: 240_000 }, async () => {
-    const [ACTIONS, KILLS] = [2_000, 22]
+    const [ACTIONS, KILLS] = [2_000, 20]
     const random = announcedRandom('kills of the owner')
     const copy = copyEmbeddedTemplate(inject('embeddedTemplate'))
     closers.push(copy.remove)
@@ -179,13 +179,18 @@ describe('asked to stop by SIGTERM,', () => {
   test('a worker finishes what is armed, gives back the rest at once, and exits with 0', async () => {
     const { db, place, schedule } = await openPlace('PostgreSQL')
     const gates = ['armed', 'armed', 'before arm', 'before arm']
-    const actions = await schedule(Array.from({ length: 10 }, (_, n) => handOver(n, gates[n])))
+    const actions = await schedule(gates.map((gate, n) => handOver(n, gate)))
     const worker = start(place, GATED)
     await until('two armed and two about to be', () => worker.waiting.size === 4)
-    const byGate = (gate: string) => [...worker.waiting].filter(([, at]) => at === gate).map(([id]) => id)
+    const byGate = (gate: string) =>
+      [...worker.waiting]
+        .filter(([, at]) => at === gate)
+        .map(([id]) => id)
+        .toSorted()
     const [armed, unarmed] = [byGate('armed'), byGate('before arm')]
     expect([armed, unarmed]).toEqual([actions.slice(0, 2), actions.slice(2, 4)])
-    // Four under way, four more claimed ahead, two not claimed.
+    await schedule(Array.from({ length: 6 }, (_, n) => handOver(n)))
+    await until('four more are claimed ahead', async () => (await statesOf(db)).leased === 6)
     expect(await statesOf(db)).toEqual({ armed: 2, leased: 6, pending: 2 })
 
     worker.signal('SIGTERM')
@@ -199,7 +204,11 @@ describe('asked to stop by SIGTERM,', () => {
     expect(await worker.exited).toBe(0)
 
     expect(await statesOf(db)).toEqual({ done: 2, pending: 8 })
-    expect(readLines(place.outside).map(({ action }) => action)).toEqual(armed)
+    expect(
+      readLines(place.outside)
+        .map(({ action }) => action)
+        .toSorted(),
+    ).toEqual(armed)
     const { rows } = await db.query(
       `select (select count(*)::int from postrider.leases) as leases, sum(attempts)::int as attempts,
          sum(rescues)::int as rescues from postrider.scheduled_actions`,

@@ -1,0 +1,143 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, describe, expect, it } from 'vitest'
+import { describeConfig, type Environment, parseConfig, readEnvironment, SETTINGS } from '../../src/config.js'
+import { RETRY_POLICIES } from '../../src/domain/retry.js'
+import { PostriderError } from '../../src/errors.js'
+
+const directory = mkdtempSync(join(tmpdir(), 'postrider-config-'))
+afterAll(() => rmSync(directory, { recursive: true }))
+const file = (name: string, text: string) => {
+  writeFileSync(join(directory, name), text)
+  return join(directory, name)
+}
+
+const refusal = (environment: Environment): PostriderError => {
+  try {
+    parseConfig(environment)
+  } catch (error) {
+    if (error instanceof PostriderError) return error
+    throw error
+  }
+  throw new Error('was accepted')
+}
+
+describe('the settings', () => {
+  it('have the documented defaults', () => {
+    expect(parseConfig({})).toEqual({
+      databaseUrl: null,
+      dataDirectory: './.postrider',
+      workerConcurrency: 20,
+      leaseMs: 60_000,
+      sweepMs: 5_000,
+      retentionMs: 90 * 86_400_000,
+      retryPolicies: RETRY_POLICIES,
+      logLevel: 'info',
+    })
+  })
+
+  it('all take effect', () => {
+    const config = parseConfig({
+      DATABASE_URL: 'postgres://u:p@h:5432/d',
+      POSTRIDER_DATA: '/data',
+      WORKER_CONCURRENCY: '7',
+      LEASE_SECONDS: '30',
+      SWEEP_SECONDS: '2',
+      RETENTION_DAYS: '1',
+      RETRY_OUTREACH: '1s, 2s',
+      RETRY_TRANSACTIONAL: '3s',
+      RETRY_STANDARD: '1.5m',
+      MAX_ATTEMPTS_OUTREACH: '2',
+      MAX_ATTEMPTS_TRANSACTIONAL: '3',
+      MAX_ATTEMPTS_STANDARD: '9',
+      LOG_LEVEL: 'debug',
+    })
+    expect(config).toMatchObject({
+      databaseUrl: 'postgres://u:p@h:5432/d',
+      dataDirectory: '/data',
+      workerConcurrency: 7,
+      leaseMs: 30_000,
+      sweepMs: 2_000,
+      retentionMs: 86_400_000,
+      logLevel: 'debug',
+      retryPolicies: {
+        outreach: { waitsMs: [1_000, 2_000], maxAttempts: 2 },
+        transactional: { waitsMs: [3_000], maxAttempts: 3 },
+        standard: { waitsMs: [90_000], maxAttempts: 9 },
+      },
+    })
+  })
+
+  it.each([
+    ['DATABASE_URL', 'mysql://h/d', /postgres:\/\//],
+    ['DATABASE_URL', 'localhost', /postgres:\/\//],
+    ['WORKER_CONCURRENCY', '0', /1 to 10000/],
+    ['WORKER_CONCURRENCY', '10001', /1 to 10000/],
+    ['WORKER_CONCURRENCY', '1.5', /whole number/],
+    ['LEASE_SECONDS', '4', /5 to 3600/],
+    ['LEASE_SECONDS', '60s', /whole number/],
+    ['SWEEP_SECONDS', '-1', /1 to 3600/],
+    ['RETENTION_DAYS', '3651', /1 to 3650/],
+    ['RETRY_OUTREACH', '1m,,5m', /30s,5m,1h/],
+    ['RETRY_STANDARD', '60', /30s,5m,1h/],
+    ['MAX_ATTEMPTS_STANDARD', '0', /1 to 100/],
+    ['LOG_LEVEL', 'inf', /Did you mean "info"/],
+  ])('refuse %s=%s in words', (name, value, words) => {
+    const error = refusal({ [name]: value })
+    expect(error.code).toBe('setting_invalid')
+    expect(error.message).toMatch(words)
+    expect(error.message).toContain(name)
+  })
+
+  it('never repeat the password of a wrong DATABASE_URL', () => {
+    expect(refusal({ DATABASE_URL: 'postgress://u:secret@h/d' }).message).not.toContain('secret')
+  })
+
+  it.each([
+    ['POSTRIDER_DATE', /Did you mean POSTRIDER_DATA\?/],
+    ['POSTRIDER_COLOUR', /postrider config/],
+    ['LEASE_SECOND', /Did you mean LEASE_SECONDS\?/],
+    ['MAX_ATTEMPTS_OUTREECH', /Did you mean MAX_ATTEMPTS_OUTREACH\?/],
+  ])('refuse %s, which is none of them', (name, words) => {
+    const error = refusal({ [name]: 'x' })
+    expect(error.code).toBe('setting_unknown')
+    expect(error.message).toMatch(words)
+  })
+
+  it("leave other people's variables alone", () => {
+    expect(() => parseConfig({ PATH: '/bin', RETRY_AFTER_HOOK: '1', LEASES: 'x', npm_config_x: '' })).not.toThrow()
+  })
+
+  it('read a secret from a file, and say which file cannot be read', () => {
+    const DATABASE_URL_FILE = file('url', 'postgres://u:p@h/d\n')
+    expect(parseConfig({ DATABASE_URL_FILE }).databaseUrl).toBe('postgres://u:p@h/d')
+    const error = refusal({ DATABASE_URL_FILE: join(directory, 'missing') })
+    expect(error).toMatchObject({ code: 'setting_invalid' })
+    expect(error.message).toContain('DATABASE_URL_FILE')
+  })
+
+  it('take the environment before .env, and .env before the default', () => {
+    const env = file('.env', 'LEASE_SECONDS=10\nSWEEP_SECONDS=3\n')
+    const config = parseConfig(readEnvironment({ LEASE_SECONDS: '20' }, env))
+    expect(config).toMatchObject({ leaseMs: 20_000, sweepMs: 3_000, workerConcurrency: 20 })
+    expect(readEnvironment({ A: 'b' }, join(directory, 'none'))).toEqual({ A: 'b' })
+  })
+
+  it('are all described, with where they come from and no password', () => {
+    const described = describeConfig({ DATABASE_URL: 'postgres://me:s3cret@h/d', LEASE_SECONDS: '9' })
+    expect(described.map(({ name }) => name)).toEqual(Object.keys(SETTINGS))
+    const find = (name: string) => described.find((setting) => setting.name === name)
+    expect(find('DATABASE_URL')).toEqual({ name: 'DATABASE_URL', value: 'postgres://me:***@h/d', source: 'set' })
+    expect(find('LEASE_SECONDS')).toMatchObject({ value: '9', source: 'set' })
+    expect(find('SWEEP_SECONDS')).toMatchObject({ value: '5', source: 'default' })
+    expect(JSON.stringify(described)).not.toContain('s3cret')
+  })
+
+  it.each(['postgres://me:s3@cret@h/d', 'postgres://h/d?password=s3cret', 'postgres://me:s3/cret@h/d'])(
+    'show no password wherever %s has it',
+    (url) => {
+      expect(JSON.stringify(describeConfig({ DATABASE_URL: url }))).not.toMatch(/s3|cret/)
+    },
+  )
+})
