@@ -1,4 +1,4 @@
-import { Command, Option } from 'commander'
+import { type Command, Option } from 'commander'
 import { type Config, type Environment, parseConfig, readEnvironment, SETTINGS, type SettingName } from '../config.js'
 
 const flagOf = (name: SettingName) => `--${name.toLowerCase().replaceAll('_', '-')}`

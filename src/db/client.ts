@@ -139,7 +139,7 @@ async function listenOn(
       keepAlive: true,
       connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
       ...connection,
-    } as pg.ClientConfig)
+    })
     client = next
     const again = (error?: Error) => {
       if (client !== next) return

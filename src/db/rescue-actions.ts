@@ -12,10 +12,19 @@ import type { Sql } from './client.js'
  *
  * The lease row is locked first and goes away in the same statement, so a renewal either comes before (and the lease
  * is not expired) or finds nothing.
+ *
+ * An action that somebody has locked is passed over, and its lease stays until the next sweep: a worker that froze, or
+ * whose machine vanished, inside the transaction of an effect keeps its row locked for as long as the server believes in
+ * it, and waiting here would keep everybody else's actions waiting as well.
  */
 const rescue = (now: string) => `
   with expired as materialized (
     select token, action_ids from postrider.leases where expires_at <= ${now} order by expires_at limit $1
+    for update skip locked
+  ), found as materialized (
+    select id from postrider.scheduled_actions
+    where id = any (array(select unnest(action_ids) from expired))
+      and lease_token = any (array(select token from expired)) and state in ('leased', 'armed')
     for update skip locked
   ), rescued as (
     update postrider.scheduled_actions action set
@@ -32,18 +41,23 @@ const rescue = (now: string) => `
           case when armed then 'lease_expired' else reason_code end,
           ${now}
         from (select action.state = 'armed' as armed, case when action.rescues < 5 then interval '0'
-          else least(2 ^ least(action.rescues - 5, 20), 600) * interval '1 second' end as delay) found)
-    where id = any (array(select unnest(action_ids) from expired))
+          else least(2 ^ least(action.rescues - 5, 20), 600) * interval '1 second' end as delay) decided)
+    where id = any (array(select id from found))
       and lease_token = any (array(select token from expired)) and state in ('leased', 'armed')
     returning id, state
   ), removed as (
-    delete from postrider.leases where token = any (array(select token from expired))
+    delete from postrider.leases where token = any (array(select token from expired)) and not exists (
+      select 1 from postrider.scheduled_actions
+      where id = any (action_ids) and lease_token = token and state in ('leased', 'armed')
+        and id <> all (array(select id from found)))
+    returning token
   )
-  select (select count(*)::int from expired) as leases,
+  select (select count(*)::int from removed) as leases,
     (select count(*)::int from rescued where state = 'pending') as pending,
     coalesce((select array_agg(id) from rescued where state = 'uncertain'), '{}') as uncertain`
 
 export interface Rescue {
+  /** Leases that are over and gone. */
   readonly leases: number
   /** Actions that are pending again. */
   readonly pending: number

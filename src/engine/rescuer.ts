@@ -28,7 +28,7 @@ export async function rebuild(db: Database): Promise<Rebuilt> {
     leases += rescued.leases
     pending += rescued.pending
     uncertain += rescued.uncertain.length
-    if (rescued.leases < LEASES) break
+    if (rescued.leases === 0) break
   }
   for (;;) {
     const { promoted: some } = await promoteActions(db, PROMOTION)

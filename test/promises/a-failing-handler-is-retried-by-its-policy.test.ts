@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { pauseLane, resumeLane } from '../../src/db/lanes.js'
+import { configureLane, pauseLane, resumeLane } from '../../src/db/lanes.js'
 import { rescueActions } from '../../src/db/rescue-actions.js'
+import { BULK_LANE } from '../../src/domain/lane.js'
 import { RETRY_POLICIES } from '../../src/domain/retry.js'
 import { createDispatcher } from '../../src/engine/dispatcher.js'
 import type { EffectHandler, Handlers, HandOverHandler } from '../../src/engine/handler.js'
@@ -14,14 +15,14 @@ describe.each(DATABASE_KINDS)('on %s', (kind) => {
   const kernel = openKernel(kind)
 
   /** A worker that does everything due and stops. */
-  const work = async (handlers: Handlers) => {
+  const work = async (handlers: Handlers, concurrency = 5) => {
     const dispatcher = createDispatcher({
       db: kernel.db,
       log: silent,
       handlers,
       policies: RETRY_POLICIES,
       worker: 'worker',
-      concurrency: 5,
+      concurrency,
       leaseMs: LEASE_MS,
     })
     await dispatcher.drain()
@@ -132,41 +133,28 @@ describe.each(DATABASE_KINDS)('on %s', (kind) => {
     })
 
     it('does not happen in a lane that was paused after the claim, and happens once when it is resumed', async () => {
-      const laneId = newId()
       const { write, count } = await effects()
-      const gate = await kernel.one()
-      const handlers = effect(async (action, tx) => void (await tx.query(...write(action.id))))
-      const ids = [gate, await kernel.one({ laneId })]
-      const pausing: Handlers = {
-        note: {
+      const laneId = newId()
+      await configureLane(kernel.db, DEFAULT_WORKSPACE, laneId, BULK_LANE)
+      const inLane = await kernel.one({ laneId })
+      await kernel.one({ type: 'pause' })
+      const handlers: Handlers = {
+        ...effect(async (action, tx) => void (await tx.query(...write(action.id)))),
+        // Claimed together with the other and begun before it, because its lane goes first.
+        pause: {
           kind: 'hand-over',
           retryPolicy: 'outreach',
-          // Both are claimed together; the first pauses the lane of the second before that is begun.
-          handOver: async (action, grip) => {
-            if (action.id === gate) await pauseLane(kernel.db, DEFAULT_WORKSPACE, laneId)
-            return (await grip.arm()) ? { kind: 'done' } : { kind: 'release' }
+          async handOver() {
+            await pauseLane(kernel.db, DEFAULT_WORKSPACE, laneId)
+            return { kind: 'skipped', reason }
           },
         },
       }
-      const dispatcher = createDispatcher({
-        db: kernel.db,
-        log: silent,
-        handlers: pausing,
-        policies: RETRY_POLICIES,
-        worker: 'worker',
-        concurrency: 1,
-        leaseMs: LEASE_MS,
-      })
-      await dispatcher.drain()
-      const states = await Promise.all(ids.map(async (id) => (await kernel.row(id)).state))
-      // Whichever came first: nothing of the lane was begun after the pause.
-      expect(states[0]).toBe('done')
-      if (states[1] === 'pending') {
-        await resumeLane(kernel.db, DEFAULT_WORKSPACE, laneId)
-        await work(handlers)
-        expect(await count()).toBe(1)
-      }
-      expect((await kernel.row(ids[1]!)).state).toBe('done')
+      expect(await work(handlers, 1)).toMatchObject({ claimed: 2, release: 1, done: 0 })
+      expect(await kernel.row(inLane)).toMatchObject({ state: 'pending', attempts: 0 })
+      await resumeLane(kernel.db, DEFAULT_WORKSPACE, laneId)
+      expect(await work(handlers)).toMatchObject({ done: 1 })
+      expect(await count()).toBe(1)
     })
   })
 

@@ -23,7 +23,7 @@ describe('an embedded database has one owner', () => {
 
     const { refused } = await startOther('open', directory.path).hears('refused')
     expect(refused).toMatchObject({ pid: process.pid, socket: db.socket })
-    expect(refused.message).toContain(`process ${process.pid}`)
+    expect((refused as { message: string }).message).toContain(`process ${process.pid}`)
 
     const attached = startOther('query', directory.path, 'select 6 * 7 as answer')
     expect(await attached.hears('rows')).toEqual({ rows: [{ answer: 42 }] })

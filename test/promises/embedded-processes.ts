@@ -14,7 +14,7 @@ export interface OtherProcess {
   readonly pid: number
   readonly said: readonly Record<string, unknown>[]
   /** Resolves with the first event that has this key; rejects when the process ends without it. */
-  hears(key: string): Promise<Record<string, any>>
+  hears(key: string): Promise<Record<string, unknown>>
   onEvent(listener: (event: Record<string, unknown>) => void): void
   kill(): Promise<void>
   readonly exit: Promise<number | null>

@@ -126,7 +126,7 @@ describe.each(DATABASE_KINDS)('on %s', (kind) => {
       limit: fc.integer({ min: 3, max: 120 }),
     })
     const holds = async ({ lanes, limit }: typeof worlds extends fc.Arbitrary<infer World> ? World : never) => {
-      await kernel.db.query('truncate postrider.scheduled_actions, postrider.ready_actions, postrider.lanes')
+      await kernel.clear()
       const left = new Map<string, number>()
       for (const { weight, priority, backlog } of lanes) {
         const laneId = newId()

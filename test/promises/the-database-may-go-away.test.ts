@@ -139,7 +139,8 @@ test('while the database is away a worker is patient: little processor time, few
   await door.close()
   report('away', { cpu, knocksPerSecondAndWorker: knocksPerSecond })
   expect(Math.max(...cpu)).toBeLessThan(0.2)
-  expect(knocksPerSecond).toBeLessThan(20)
+  // Each of the eight actions under way asks four times a second whether its outcome can be written, and the loops less.
+  expect(knocksPerSecond).toBeLessThan(8 * 4 + 10)
   expect(knocksPerSecond).toBeGreaterThan(0)
 
   await postgres.start()

@@ -34,7 +34,7 @@ describe('the protocol, in every order of events', () => {
 
   test('makes every move the table of transitions allows, and no other', () => {
     const made = new Set([...handOver.moves, ...database.moves].map(inWords))
-    expect([...made].sort()).toEqual(TRANSITIONS.map(inWords).sort())
+    expect([...made].toSorted()).toEqual(TRANSITIONS.map(inWords).toSorted())
   })
 
   test('never settles a hand-over as done without having armed it', () => {

@@ -36,6 +36,8 @@ export interface Kernel {
   readonly db: Database
   readonly location: TestDatabase['location']
   shiftClock(ms: number): Promise<void>
+  /** Everything empty and the clock right, for the next round of a property. */
+  clear(): Promise<void>
   schedule(actions: readonly NewAction[], workspaceId?: string): Promise<ScheduleResult>
   /** Schedules one and returns its id. */
   one(overrides?: Partial<NewAction>): Promise<string>
@@ -76,6 +78,7 @@ export function openKernel(kind: DatabaseKind): Kernel {
       return opened!.location
     },
     shiftClock: (ms) => opened!.shiftClock(ms),
+    clear: () => opened!.clear(),
     schedule: (actions, workspaceId = DEFAULT_WORKSPACE) => scheduleActions(kernel.db, workspaceId, actions),
     async one(overrides) {
       return (await kernel.schedule([newAction(overrides)])).actions[0]!.id

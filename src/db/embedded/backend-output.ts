@@ -36,7 +36,7 @@ export function readOutput(bytes: Buffer): BackendOutput {
   const notifications: Notification[] = []
   for (let at = 0, next; at + 5 <= bytes.length; at = next) {
     next = at + 1 + bytes.readInt32BE(at + 1)
-    switch (bytes[at]) {
+    switch (bytes[at]!) {
       case READY_FOR_QUERY:
         status = String.fromCharCode(bytes[at + 5]!) as 'I' | 'T' | 'E'
         break
@@ -53,6 +53,8 @@ export function readOutput(bytes: Buffer): BackendOutput {
         unlistened ||= tag === 'UNLISTEN' || tag.startsWith('DISCARD')
         break
       }
+      default:
+        break // Rows, parameters and errors are for the client alone.
     }
   }
   return { status, notifications, listened, unlistened }

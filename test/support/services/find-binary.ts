@@ -18,7 +18,7 @@ export function findVersionedDirectories(parent: string, rest: string): { versio
   return listDirectory(parent)
     .map((entry) => ({ version: Number.parseInt(entry, 10), path: join(parent, entry, rest) }))
     .filter(({ version }) => Number.isInteger(version))
-    .sort((a, b) => b.version - a.version)
+    .toSorted((a, b) => b.version - a.version)
 }
 
 function listDirectory(path: string): string[] {

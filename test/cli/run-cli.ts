@@ -1,0 +1,74 @@
+import { spawn } from 'node:child_process'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { BuiltPackage } from '../support/build-package.js'
+
+/** The built command line in a process of its own, in an empty directory and with no settings but those given. */
+export interface CliProcess {
+  readonly pid: number
+  stdout(): string
+  stderr(): string
+  signal(name: NodeJS.Signals): void
+  readonly exited: Promise<number | NodeJS.Signals>
+}
+
+export interface CliResult {
+  readonly code: number | NodeJS.Signals
+  readonly stdout: string
+  readonly stderr: string
+}
+
+export interface Cli {
+  start(args: readonly string[], env?: Record<string, string>): CliProcess
+  run(args: readonly string[], env?: Record<string, string>): Promise<CliResult>
+  /** Where it runs: `.env` and `./.postrider` are looked for here. */
+  readonly directory: string
+  /** Ends what is still running and removes the directory. */
+  close(): Promise<void>
+}
+
+export function openCli(built: BuiltPackage): Cli {
+  const directory = mkdtempSync(join(tmpdir(), 'postrider-cli-'))
+  const running = new Set<CliProcess>()
+  const start: Cli['start'] = (args, env = {}) => {
+    const child = spawn(process.execPath, [built.cli, ...args], {
+      cwd: directory,
+      env: { PATH: process.env['PATH'], ...env },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    })
+    let [stdout, stderr] = ['', '']
+    child.stdout.setEncoding('utf8').on('data', (text: string) => (stdout += text))
+    child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text))
+    const cli: CliProcess = {
+      pid: child.pid!,
+      stdout: () => stdout,
+      stderr: () => stderr,
+      signal: (name) => void child.kill(name),
+      // Closed, and not only exited: all it said has arrived.
+      exited: new Promise((resolve) =>
+        child.once('close', (code, signal) => {
+          running.delete(cli)
+          resolve(code ?? signal!)
+        }),
+      ),
+    }
+    running.add(cli)
+    return cli
+  }
+  return {
+    directory,
+    start,
+    async run(args, env) {
+      const cli = start(args, env)
+      const code = await cli.exited
+      return { code, stdout: cli.stdout(), stderr: cli.stderr() }
+    },
+    async close() {
+      const left = [...running]
+      for (const cli of left) cli.signal('SIGKILL')
+      await Promise.all(left.map(({ exited }) => exited))
+      rmSync(directory, { recursive: true, force: true })
+    },
+  }
+}

@@ -1,0 +1,264 @@
+import fc from 'fast-check'
+import { dismissAction, resolveAction, retryAction } from '../../../src/db/actions.js'
+import { armActions } from '../../../src/db/arm-actions.js'
+import { cancelActions } from '../../../src/db/cancel-actions.js'
+import { completeAction } from '../../../src/db/complete-action.js'
+import { cancelLane, pauseLane, resumeLane } from '../../../src/db/lanes.js'
+import { renewLeases } from '../../../src/db/leases.js'
+import { rescueActions } from '../../../src/db/rescue-actions.js'
+import { settleActions } from '../../../src/db/settle-actions.js'
+import type { LeasedAction, Outcome } from '../../../src/domain/action.js'
+import { type ActionState, type Mover, TRANSITIONS } from '../../../src/domain/states.js'
+import { PostriderError } from '../../../src/errors.js'
+import { DEFAULT_WORKSPACE } from '../../../src/id.js'
+import { type Kernel, newAction, type Row } from '../../support/kernel.js'
+import * as model from './model.js'
+import type { Decision, Memory, Model } from './model.js'
+
+/** The database under test, and its rows as they were after the last command. */
+export interface Real {
+  readonly kernel: Kernel
+  readonly lanes: readonly string[]
+  rows: Map<string, Row>
+}
+
+type Command = fc.AsyncCommand<Model, Real>
+
+/** A step of a story: what it does to both, and by whom it may move states. */
+function command(name: string, by: readonly Mover[], run: (model: Model, real: Real) => Promise<void>): Command {
+  return {
+    check: () => true,
+    toString: () => name,
+    async run(expected, real) {
+      await run(expected, real)
+      await compare(expected, real, by)
+    },
+  }
+}
+
+/** Every row is what the model says, and came there by a legal move of whoever acted. */
+async function compare(expected: Model, real: Real, by: readonly Mover[]): Promise<void> {
+  const rows = new Map((await real.kernel.rows()).map((row) => [row.id, row]))
+  const told = [...expected.actions.values()].map(
+    ({ id, state, attempts, rescues, token }) => `${id} ${state} ${attempts} ${rescues} ${token}`,
+  )
+  const found = [...rows.values()].map(
+    ({ id, state, attempts, rescues, lease_token }) => `${id} ${state} ${attempts} ${rescues} ${lease_token}`,
+  )
+  const wrong = found.toSorted().filter((line) => !told.includes(line))
+  if (wrong.length > 0 || told.length !== found.length)
+    throw new Error(
+      `found:\n${wrong.join('\n')}\ninstead of:\n${told.filter((line) => !found.includes(line)).join('\n')}`,
+    )
+  for (const [id, { state }] of rows) {
+    const before = real.rows.get(id)?.state ?? 'pending'
+    const legal = TRANSITIONS.some(({ from, to, by: mover }) => from === before && to === state && by.includes(mover))
+    if (before !== state && !legal) throw new Error(`${id} went from ${before} to ${state} by ${by.join(' or ')}`)
+  }
+  real.rows = rows
+}
+
+const same = (what: string, real: unknown, expected: unknown) => {
+  if (real !== expected) throw new Error(`${what}: ${String(real)}, expected ${String(expected)}`)
+}
+
+const pick = <T>(list: readonly T[], index: number): T | undefined => list[index % Math.max(list.length, 1)]
+
+const schedule = (key: string, lane: number, later: boolean, mortal: boolean) =>
+  command(`schedule(${key}, ${lane}, ${later}, ${mortal})`, [], async (expected, { kernel, lanes }) => {
+    const at = (ms: number) => new Date(Date.now() + expected.now + ms)
+    const { actions } = await kernel.schedule([
+      newAction({
+        dedupeKey: key,
+        laneId: lanes[lane]!,
+        ...(later && { runAt: at(model.LATER) }),
+        ...(mortal && { expiresAt: at(model.LIFE) }),
+      }),
+    ])
+    const { id, duplicate } = actions[0]!
+    same('duplicate', duplicate, expected.keys.has(key))
+    if (duplicate) return same('id of the duplicate', id, expected.keys.get(key))
+    expected.keys.set(key, id)
+    expected.actions.set(id, {
+      id,
+      lane,
+      expiresAt: mortal ? expected.now + model.LIFE : null,
+      state: 'pending',
+      attempts: 0,
+      rescues: 0,
+      token: null,
+      dueAt: expected.now + (later ? model.LATER : 0),
+      handedOver: 0,
+    })
+  })
+
+export async function claimOnce(expected: Model, { kernel, rows }: Real, limit: number): Promise<Memory> {
+  await kernel.promote()
+  const { token, ids, actions } = await kernel.claim({ limit, leaseMs: model.LEASE })
+  if (actions.length > limit) throw new Error(`claimed ${actions.length} of ${limit}`)
+  for (const row of await kernel.rows())
+    if (row.state !== rows.get(row.id)?.state && row.state !== 'pending')
+      model.claim(expected, row.id, row.state, token)
+  if (ids.length > 0) expected.leases.set(token, { ids, expiresAt: expected.now + model.LEASE })
+  return ids.map((id) => ({ token, id }))
+}
+
+const claim = (worker: number, limit: number) =>
+  command(`claim(${worker}, ${limit})`, ['claim', 'expire', 'cancel'], async (expected, real) => {
+    pick(expected.workers, worker)!.push(...(await claimOnce(expected, real, limit)))
+  })
+
+const crash = (worker: number) =>
+  command(`crash(${worker})`, [], async ({ workers, ghosts }) => {
+    ghosts.push(...pick(workers, worker)!.splice(0))
+  })
+
+const pass = (step: number) =>
+  command(`pass(${step / 60_000}m)`, [], async (expected, { kernel }) => {
+    await kernel.shiftClock(step)
+    expected.now += step
+  })
+
+const renew = (worker: number) =>
+  command(`renew(${worker})`, [], async (expected, { kernel }) => {
+    const tokens = [...new Set(pick(expected.workers, worker)!.map(({ token }) => token))]
+    const renewed = await renewLeases(kernel.db, tokens, model.LEASE)
+    for (const token of tokens) {
+      const lease = expected.leases.get(token)
+      same('renewed', renewed.has(token), lease !== undefined)
+      if (lease) lease.expiresAt = expected.now + model.LEASE
+    }
+  })
+
+/** Somebody who holds something, or once did: a worker, or the ghost of one. */
+const remember = (expected: Model, who: number, which: number) => {
+  const minds = [...expected.workers, expected.ghosts]
+  return pick(pick(minds, who)!, which)
+}
+
+const arm = (who: number, which: number) =>
+  command(`arm(${who}, ${which})`, ['arm'], async (expected, { kernel }) => {
+    const held = remember(expected, who, which)
+    if (!held) return
+    const armed = await armActions(kernel.db, held.token, [held.id])
+    same('armed', armed.has(held.id), model.arm(expected, held.id, held.token))
+  })
+
+const complete = (who: number, which: number) =>
+  command(`complete(${who}, ${which})`, ['complete'], async (expected, { kernel }) => {
+    const held = remember(expected, who, which)
+    if (!held) return
+    const action = { id: held.id, leaseToken: held.token } as LeasedAction
+    const completed = await kernel.db.transaction((tx) => completeAction(tx, action))
+    same('completed', completed, model.complete(expected, held.id, held.token))
+  })
+
+const settle = (who: number, which: number, outcome: Outcome) =>
+  command(
+    `settle(${who}, ${which}, ${outcome.kind})`,
+    ['settle', 'release', 'evidence'],
+    async (expected, { kernel }) => {
+      const held = remember(expected, who, which)
+      if (!held) return
+      const settled = await settleActions(kernel.db, held.token, [{ id: held.id, outcome }])
+      same('settled', settled.has(held.id), model.settle(expected, held.id, held.token, outcome))
+    },
+  )
+
+const rescue = () =>
+  command('rescue', ['rescue'], async (expected, { kernel }) => {
+    await rescueActions(kernel.db, 1_000)
+    model.rescue(expected)
+  })
+
+const cancel = (which: number) =>
+  command(`cancel(${which})`, ['cancel'], async (expected, { kernel }) => {
+    const id = pick([...expected.actions.keys()], which)
+    if (!id) return
+    const canceled = await cancelActions(kernel.db, DEFAULT_WORKSPACE, { ids: [id] }, 'canceled')
+    same('canceled', canceled.length === 1, model.cancel(expected, id))
+  })
+
+const decide = (which: number, decision: Decision) =>
+  command(`decide(${which}, ${decision})`, ['person'], async (expected, { kernel: { db } }) => {
+    // Whom a person is shown first: what needs attention.
+    const attention = [...expected.actions.values()].filter(({ state }) => state === 'failed' || state === 'uncertain')
+    const id = (pick(attention, which) ?? pick([...expected.actions.values()], which))?.id
+    if (!id) return
+    const run = {
+      retry: () => retryAction(db, DEFAULT_WORKSPACE, id),
+      dismiss: () => dismissAction(db, DEFAULT_WORKSPACE, id),
+      'resolve done': () => resolveAction(db, DEFAULT_WORKSPACE, id, 'done'),
+      'resolve again': () => resolveAction(db, DEFAULT_WORKSPACE, id, 'again'),
+    }[decision]
+    const decided = await run().then(
+      () => true,
+      (error: unknown) => {
+        if (error instanceof PostriderError && error.code === 'action_conflict') return false
+        throw error
+      },
+    )
+    same('decided', decided, model.decide(expected, id, decision))
+  })
+
+const lane = (index: number, verb: 'pause' | 'resume' | 'cancel') =>
+  command(`${verb} lane ${index}`, [], async (expected, { kernel, lanes }) => {
+    const run = { pause: pauseLane, resume: resumeLane, cancel: cancelLane }[verb]
+    await run(kernel.db, DEFAULT_WORKSPACE, lanes[index]!)
+    if (verb === 'cancel') expected.lanes[index]!.canceled = true
+    else expected.lanes[index]!.paused = verb === 'pause'
+  })
+
+const reason = { code: 'why', text: 'because' }
+const outcomes: readonly Outcome[] = [
+  { kind: 'done' },
+  { kind: 'retry', waitMs: model.WAIT, reason },
+  { kind: 'retry', waitMs: 0, reason, counts: false },
+  { kind: 'failed', reason },
+  { kind: 'skipped', reason },
+  { kind: 'uncertain', reason },
+  { kind: 'release' },
+]
+
+const small = fc.nat({ max: 11 })
+const index = fc.nat({ max: model.LANES - 1 })
+const key = fc.integer({ min: 0, max: 15 }).map((n) => `key-${n}`)
+const aLane = fc.tuple(
+  index,
+  fc.constantFrom('pause', 'resume', 'resume', 'cancel') as fc.Arbitrary<'pause' | 'resume' | 'cancel'>,
+)
+
+export const steps: fc.Arbitrary<Command>[] = [
+  fc
+    .tuple(key, index, fc.boolean(), fc.boolean())
+    .map(([k, l, later, mortal]) => schedule(k, l, later && mortal, mortal && !later)),
+  key.map((k) => schedule(k, 0, false, false)),
+  fc.tuple(key, index, fc.boolean()).map(([k, l, later]) => schedule(k, l, later, false)),
+  fc.tuple(small, fc.integer({ min: 1, max: 10 })).map(([w, limit]) => claim(w, limit)),
+  fc.tuple(small, fc.integer({ min: 1, max: 10 })).map(([w, limit]) => claim(w, limit)),
+  small.map(crash),
+  fc.constantFrom(...model.STEPS).map(pass),
+  small.map(renew),
+  fc.tuple(small, small).map(([who, which]) => arm(who, which)),
+  fc.tuple(small, small).map(([who, which]) => arm(who, which)),
+  fc.tuple(small, small).map(([who, which]) => complete(who, which)),
+  fc.tuple(small, small, fc.constantFrom(...outcomes)).map(([who, which, outcome]) => settle(who, which, outcome)),
+  fc.tuple(small, small, fc.constantFrom(...outcomes)).map(([who, which, outcome]) => settle(who, which, outcome)),
+  fc.constant(rescue()),
+  small.map(cancel),
+  aLane.map(([l, verb]) => lane(l, verb)),
+  fc
+    .tuple(small, fc.constantFrom<Decision>('retry', 'dismiss', 'resolve done', 'resolve again'))
+    .map(([which, decision]) => decide(which, decision)),
+]
+
+/** States in which nothing more is owed to an action by the engine itself. */
+export const SETTLED: readonly ActionState[] = [
+  'done',
+  'failed',
+  'uncertain',
+  'canceled',
+  'skipped',
+  'expired',
+  'dismissed',
+]

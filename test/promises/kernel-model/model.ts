@@ -1,0 +1,177 @@
+import type { Outcome } from '../../../src/domain/action.js'
+import { type ActionState, canMove, type Mover } from '../../../src/domain/states.js'
+
+/** What the kernel promises, without a database: plain objects, and the table of legal moves. */
+export interface ModelAction {
+  readonly id: string
+  readonly lane: number
+  readonly expiresAt: number | null
+  state: ActionState
+  attempts: number
+  rescues: number
+  token: string | null
+  /** Not claimable before this. */
+  dueAt: number
+  /** Hand-overs of which nobody has said that they did not happen. More than one is an email sent twice. */
+  handedOver: number
+}
+
+export interface ModelLease {
+  readonly ids: readonly string[]
+  expiresAt: number
+}
+
+/** A worker's memory: what it believes to hold. */
+export type Memory = { readonly token: string; readonly id: string }[]
+
+export interface Model {
+  now: number
+  readonly actions: Map<string, ModelAction>
+  readonly keys: Map<string, string>
+  readonly leases: Map<string, ModelLease>
+  readonly lanes: { paused: boolean; canceled: boolean }[]
+  readonly workers: Memory[]
+  /** What crashed workers held: they may come back and speak. */
+  readonly ghosts: Memory
+}
+
+export const LANES = 3
+const MINUTE = 60_000
+// No sum of steps equals a limit, so that the seconds a run takes never decide on which side of one it is.
+export const STEPS = [4 * MINUTE, 11 * MINUTE]
+export const LEASE = 10 * MINUTE
+export const WAIT = 7 * MINUTE
+export const LATER = 6 * MINUTE
+export const LIFE = 9 * MINUTE
+/** How far the real clock may have gone on by itself. */
+const DRIFT = 2 * MINUTE
+
+export const newModel = (workers: number): Model => ({
+  now: 0,
+  actions: new Map(),
+  keys: new Map(),
+  leases: new Map(),
+  lanes: Array.from({ length: LANES }, () => ({ paused: false, canceled: false })),
+  workers: Array.from({ length: workers }, () => []),
+  ghosts: [],
+})
+
+function move(action: ModelAction, to: ActionState, by: Mover): void {
+  if (!canMove(action.state, to, by)) throw new Error(`The model moves ${action.state} to ${to} by ${by}`)
+  action.state = to
+}
+
+/** Says why a claim must not have ended like this, and otherwise believes it. */
+export function claim(model: Model, id: string, becomes: ActionState, token: string): void {
+  const action = model.actions.get(id)!
+  const lane = model.lanes[action.lane]!
+  const refuse = (why: string) => {
+    throw new Error(`${id} became ${becomes}, but ${why}`)
+  }
+  if (becomes === 'canceled') {
+    if (!lane.canceled) refuse('its lane is not canceled')
+    return move(action, 'canceled', 'cancel')
+  }
+  if (lane.canceled || lane.paused) refuse('its lane is not open')
+  if (becomes === 'expired') {
+    if (action.expiresAt === null || action.expiresAt > model.now + DRIFT) refuse('its time is not over')
+    return move(action, 'expired', 'expire')
+  }
+  if (becomes !== 'leased') refuse('a claim does no such thing')
+  if (action.dueAt > model.now + DRIFT) refuse('it is not due')
+  if (action.expiresAt !== null && action.expiresAt <= model.now) refuse('its time is over')
+  move(action, 'leased', 'claim')
+  action.token = token
+}
+
+const holds = (model: Model, action: ModelAction | undefined, token: string): action is ModelAction => {
+  if (!action || action.token !== token || action.state !== 'leased') return false
+  const lane = model.lanes[action.lane]!
+  const lease = model.leases.get(token)
+  return (
+    lease !== undefined &&
+    lease.expiresAt > model.now &&
+    (action.expiresAt === null || action.expiresAt > model.now) &&
+    !lane.paused &&
+    !lane.canceled
+  )
+}
+
+export function arm(model: Model, id: string, token: string): boolean {
+  const action = model.actions.get(id)
+  if (!holds(model, action, token)) return false
+  move(action, 'armed', 'arm')
+  action.handedOver++
+  if (action.handedOver > 1) throw new Error(`${id} is handed over twice for one decision`)
+  return true
+}
+
+export function complete(model: Model, id: string, token: string): boolean {
+  const action = model.actions.get(id)
+  if (!holds(model, action, token)) return false
+  move(action, 'done', 'complete')
+  action.token = null
+  action.attempts++
+  return true
+}
+
+export function settle(model: Model, id: string, token: string, outcome: Outcome): boolean {
+  const action = model.actions.get(id)
+  if (!action || action.token !== token) return false
+  const to = outcome.kind === 'retry' || outcome.kind === 'release' ? 'pending' : outcome.kind
+  const late = action.state === 'uncertain'
+  const by = late ? 'evidence' : outcome.kind === 'release' ? 'release' : 'settle'
+  if (!canMove(action.state, to, by)) return false
+  const counts =
+    outcome.kind !== 'release' && outcome.kind !== 'skipped' && !(outcome.kind === 'retry' && outcome.counts === false)
+  if (counts && !late) action.attempts++
+  move(action, to, by)
+  if (to !== 'uncertain') action.token = null
+  if (to === 'pending') action.dueAt = model.now + ('waitMs' in outcome ? (outcome.waitMs ?? 0) : 0)
+  if (to === 'pending' || to === 'failed') action.handedOver = 0
+  return true
+}
+
+export function rescue(model: Model): void {
+  for (const [token, lease] of model.leases) {
+    if (lease.expiresAt > model.now) continue
+    model.leases.delete(token)
+    for (const action of lease.ids.map((id) => model.actions.get(id)!)) {
+      if (action.token !== token || (action.state !== 'leased' && action.state !== 'armed')) continue
+      if (action.state === 'armed') {
+        move(action, 'uncertain', 'rescue')
+        action.attempts++
+      } else {
+        move(action, 'pending', 'rescue')
+        action.token = null
+        action.dueAt = model.now + (action.rescues < 5 ? 0 : Math.min(2 ** (action.rescues - 5), 600) * 1_000)
+      }
+      action.rescues++
+    }
+  }
+}
+
+export function cancel(model: Model, id: string): boolean {
+  const action = model.actions.get(id)!
+  if (!canMove(action.state, 'canceled', 'cancel')) return false
+  move(action, 'canceled', 'cancel')
+  action.token = null
+  return true
+}
+
+export type Decision = 'retry' | 'dismiss' | 'resolve done' | 'resolve again'
+
+export function decide(model: Model, id: string, decision: Decision): boolean {
+  const action = model.actions.get(id)!
+  const from = decision.startsWith('resolve') ? 'uncertain' : 'failed'
+  if (action.state !== from) return false
+  const to = decision === 'dismiss' ? 'dismissed' : decision === 'resolve done' ? 'done' : 'pending'
+  move(action, to, 'person')
+  action.token = null
+  if (to === 'pending') {
+    action.attempts = 0
+    action.dueAt = model.now
+    action.handedOver = 0
+  }
+  return true
+}
