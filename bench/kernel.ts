@@ -5,7 +5,7 @@ import { parseArgs } from 'node:util'
 import { acquireService } from '../test/support/services/acquire-service.js'
 import { plainError } from '../test/support/services/plain-error.js'
 import { redisKind } from '../test/support/services/redis.js'
-import { CONTENDER_NAMES, type ContenderName, describeSettings, entriesOf } from './kernel/entries.js'
+import { CONTENDER_NAMES, type ContenderName, describeSettings, entriesOf, type Entry } from './kernel/entries.js'
 import type { Load } from './kernel/measure.js'
 import { describeRedis } from './kernel/redis-settings.js'
 import { runInChild } from './kernel/run-in-child.js'
@@ -15,7 +15,7 @@ import { openBenchDatabases } from './support/bench-databases.js'
 import { compilePostrider } from './support/compile-postrider.js'
 import { describeMachine, readPostgresSettings } from './support/machine.js'
 import { writeResults } from './support/results.js'
-import { formatCount } from './support/table.js'
+import { formatCount, formatFigure } from './support/table.js'
 import { untilSignal } from './support/until-signal.js'
 
 /**
@@ -60,9 +60,7 @@ export async function run(args: string[]): Promise<void> {
     console.log(`redis    ${JSON.stringify(redisSettings)}\n`)
 
     for (let round = 0; round < Number(values.rounds); round++) {
-      // A step that shares no factor with the usual number of entries, so that neighbours change as well.
-      const first = (round * 4) % entries.length
-      for (const entry of [...entries.slice(first), ...entries.slice(0, first)]) {
+      for (const entry of orderOf(entries, round)) {
         if (signal.aborted) break
         const suffix = String(runs.length)
         const directory = mkdtempSync(join(tmpdir(), 'postrider-bench-'))
@@ -78,7 +76,7 @@ export async function run(args: string[]): Promise<void> {
             'failure' in report
               ? `FAILED: ${report.failure}`
               : `${formatCount(report.measurement.processing.perSecond)}/s processed, ` +
-                `${formatCount(report.measurement.scheduling.perSecond)}/s scheduled`
+                `${formatCount(report.measurement.scheduling.perSecond)}/s scheduled (load ${formatFigure(report.measurement.loadBefore)})`
           console.log(`round ${round + 1}  ${entry.name} (${describeSettings(entry)}): ${outcome}`)
         } finally {
           await databases.drop(suffix)
@@ -99,6 +97,13 @@ export async function run(args: string[]): Promise<void> {
     await databases.close()
     await redis.release()
   }
+}
+
+/** Another one begins each round, and every other round runs backwards, so that nobody always follows the same one. */
+function orderOf(entries: readonly Entry[], round: number): Entry[] {
+  const first = (round * 4) % entries.length
+  const rotated = [...entries.slice(first), ...entries.slice(0, first)]
+  return round % 2 === 0 ? rotated : rotated.toReversed()
 }
 
 function contenderName(text: string): ContenderName {

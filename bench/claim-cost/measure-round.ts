@@ -64,10 +64,10 @@ export async function measureRound(ground: ClaimGround, cursors: Map<ClaimGround
 /** The plans of one promotion and one claim, as they are carried out on this ground. */
 export async function explainRound({ db }: ClaimGround): Promise<{ promotion: string; claim: string }> {
   await makeWaiting(db)
-  const promotion = await explain(db, (sql) => promoteActions(sql, PROMOTION), { promoted: 0, next_in_ms: null })
+  const promotion = await explain(db, (sql) => promoteActions(sql, PROMOTION))
   const token = newId()
   const request = { token, worker: 'bench', limit: CLAIM, leaseMs: LEASE_MS, cursor: FIRST_LANE }
-  const claim = await explain(db, (sql) => claimActions(sql, request), { looked: 0, cursor: null, id: null })
+  const claim = await explain(db, (sql) => claimActions(sql, request))
   await carryOut(db, token)
   return { promotion, claim }
 }

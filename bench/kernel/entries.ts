@@ -34,8 +34,8 @@ export const CONTENDERS = {
     open: async () => (await import('./pg-boss.js')).openPgBoss,
     settingNames: ['batchSize', 'fetchers'],
     variants: [
+      [1_000, 1],
       [1_000, 2],
-      [2_000, 4],
     ],
   },
   bullmq: {

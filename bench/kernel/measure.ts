@@ -1,3 +1,4 @@
+import { loadavg } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { readBusySeconds } from '../support/machine.js'
 import { quantile } from '../support/statistics.js'
@@ -33,6 +34,8 @@ export interface Measurement {
   readonly latencyMs: Latency
   /** From the moment schedule was called. */
   readonly latencyFromCallMs: Latency
+  /** Of the machine in the minute before, the contender that ran then included: tells a disturbed round from a slow one. */
+  readonly loadBefore: number
   readonly rssBeforeMb: number
   readonly rssPeakMb: number
   readonly cpuSeconds: number
@@ -47,6 +50,7 @@ const POLL_MS = 5
 const PAUSE_MS = 500
 
 export async function measure(open: () => Promise<Contender>, load: Load): Promise<Measurement> {
+  const loadBefore = loadavg()[0]!
   const rssBeforeMb = process.memoryUsage.rss() / 2 ** 20
   const cpuBefore = process.cpuUsage()
   const contender = await open()
@@ -89,6 +93,7 @@ export async function measure(open: () => Promise<Contender>, load: Load): Promi
     processing,
     latencyMs: summarize(steadyStarts, resolvedAt),
     latencyFromCallMs: summarize(steadyStarts, calledAt),
+    loadBefore,
     rssBeforeMb,
     rssPeakMb,
     cpuSeconds: (cpu.user + cpu.system) / 1e6,

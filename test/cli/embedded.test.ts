@@ -16,7 +16,7 @@ beforeEach(() => {
 afterEach(() => cli.close())
 
 const untilReady = (started: CliProcess) =>
-  until('it says that it is ready', () => started.stdout().includes('\nReady.'), { withinMs: 20_000 })
+  until('it says that it is ready', () => started.stdout().includes('\nReady.'), { withinMs: 45_000 })
 
 test('start, on an empty directory and without any setting, says what it is and is ready within seconds', async () => {
   const started = cli.start([])

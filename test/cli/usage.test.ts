@@ -44,13 +44,13 @@ describe('a mistake exits with 2, says one thing on standard error and nothing o
     ['a setting that is no number', ['config', '--lease-seconds', 'soon'], {}, 'LEASE_SECONDS is "soon"'],
     ['a setting out of range', ['config'], { WORKER_CONCURRENCY: '0' }, 'from 1 to 10000'],
     ['a wait that is no duration', ['config'], { RETRY_OUTREACH: '1m,later' }, 'RETRY_OUTREACH is "later"'],
-    ['a mistyped value', ['config'], { LOG_LEVEL: 'wran' }, 'Did you mean "warn"?'],
+    ['a mistyped value', ['config'], { LOG_LEVEL: 'eror' }, 'Did you mean "error"?'],
     ['a mistyped setting', ['config'], { POSTRIDER_DATE: 'x' }, 'Did you mean POSTRIDER_DATA?'],
     ['a URL that is none', ['work'], { DATABASE_URL: 'localhost:5432' }, 'DATABASE_URL must be a URL like'],
     ['a secret’s file that is not there', ['config'], { DATABASE_URL_FILE: '/no/such/file' }, 'DATABASE_URL_FILE is'],
     ['a duration that is none', ['tick', '--for', 'ever'], {}, '--for is "ever"'],
   ])('%s', async (_, args, env, said) => {
-    const { code, stdout, stderr } = await cli.run(args, env as Record<string, string>)
+    const { code, stdout, stderr } = await cli.run(args, env)
     expect(stderr).toContain(said)
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
     expectNoStack(stderr)
@@ -91,7 +91,7 @@ describe('config', () => {
     RETENTION_DAYS: '90',
     RETRY_OUTREACH: '1m,5m,15m',
     RETRY_TRANSACTIONAL: '30s,1m,2m,4m,8m',
-    RETRY_STANDARD: '1m,5m,15m,1h,3h,6h,12h,24h',
+    RETRY_STANDARD: '1m,5m,15m,1h,3h,6h,12h,1d',
     MAX_ATTEMPTS_OUTREACH: '4',
     MAX_ATTEMPTS_TRANSACTIONAL: '5',
     MAX_ATTEMPTS_STANDARD: '8',

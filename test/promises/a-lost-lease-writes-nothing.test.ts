@@ -157,6 +157,23 @@ describe.each(DATABASE_KINDS)('on %s', (kind) => {
     await tryEverything(token, action)
   })
 
+  if (kind === 'PostgreSQL')
+    it('does not wait for an action somebody has locked: the others are rescued now, that one later', async () => {
+      await kernel.fill(newId(), 3)
+      const { token, ids } = await kernel.claim()
+      const locked = ids[1]!
+      await kernel.shiftClock(LEASE_MS + 1)
+      await kernel.db.transaction(async (tx) => {
+        await tx.query('select from postrider.scheduled_actions where id = $1 for update', [locked])
+        expect(await rescue()).toEqual({ leases: 0, pending: 2, uncertain: [] })
+        expect(await kernel.row(locked)).toMatchObject({ state: 'leased', lease_token: token })
+        expect(await rescue()).toEqual({ leases: 0, pending: 0, uncertain: [] })
+      })
+      expect(await rescue()).toEqual({ leases: 1, pending: 1, uncertain: [] })
+      expect((await kernel.rows()).map(({ rescues }) => rescues)).toEqual([1, 1, 1])
+      expect(await kernel.count('leases')).toBe(0)
+    })
+
   it('lets what kills its workers wait longer from the sixth rescue on, and never gives it up', async () => {
     const id = await kernel.one()
     const waits: number[] = []
