@@ -64,26 +64,48 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     },
   })
   const queue: { action: LeasedAction; lost: AbortSignal }[] = []
-  const underWay = new Set<Promise<void>>()
+  let underWay = 0
+  let waitingForFinish: (() => void)[] = []
+  let roomAnnounced = false
   let cursor = FIRST_LANE
   let stopping = false
   let promoteAt = 0
 
   const ahead = () => Math.min(LARGEST_CLAIM, Math.max(concurrency, Math.ceil(pace.perMs() * AHEAD_MS)))
-  const room = () => concurrency + ahead() - queue.length - underWay.size
+  const room = () => concurrency + ahead() - queue.length - underWay
 
   const perform = () => {
-    while (!stopping && underWay.size < concurrency && queue.length > 0) {
+    while (!stopping && underWay < concurrency && queue.length > 0) {
       const { action, lost } = queue.shift()!
       // A lease lost while it waited here: somebody else has it by now.
       if (lost.aborted) continue
-      const work = performer.perform(action, lost).finally(() => {
-        underWay.delete(work)
-        perform()
-        if (room() >= ahead() / 2) loop.wake()
-      })
-      underWay.add(work)
+      underWay++
+      void performer.perform(action, lost).then(finish)
     }
+  }
+
+  const finish = () => {
+    underWay--
+    perform()
+    const waiting = waitingForFinish
+    waitingForFinish = []
+    for (const resolve of waiting) resolve()
+    announceRoom()
+  }
+
+  /** A group settles together; the loop hears of it once. */
+  const announceRoom = () => {
+    if (roomAnnounced || room() < ahead() / 2) return
+    roomAnnounced = true
+    setImmediate(() => {
+      roomAnnounced = false
+      loop.wake()
+    })
+  }
+
+  const nextFinish = () => new Promise<void>((resolve) => waitingForFinish.push(resolve))
+  const allFinished = async () => {
+    while (underWay > 0) await nextFinish()
   }
 
   const accept = (actions: readonly LeasedAction[], lost: AbortSignal) => {
@@ -151,9 +173,9 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
       performer.close()
       await loop.stop()
       const waiting = queue.splice(0).filter(({ lost }) => !lost.aborted)
-      const finished = Promise.all([...underWay, ...waiting.map(({ action }) => performer.release(action))])
+      const finished = Promise.all([allFinished(), ...waiting.map(({ action }) => performer.release(action))])
       if (!(await within(finished, graceMs)))
-        log.warn({ underWay: underWay.size }, 'stopped before everything was settled; leases will run out')
+        log.warn({ underWay }, 'stopped before everything was settled; leases will run out')
       await leases.stop()
     },
     async drain(signal) {
@@ -163,7 +185,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
         for (;;) {
           const dueInMs = await promote()
           const looked = room() > 0 && !signal?.aborted ? await claim() : 0
-          if (underWay.size > 0) await Promise.race(underWay)
+          if (underWay > 0) await nextFinish()
           else if (signal?.aborted || (looked === 0 && dueInMs > 0)) break
         }
       } finally {

@@ -170,11 +170,11 @@ export function createPerformer(options: PerformerOptions): Performer {
     }
   }
 
-  const run = async (action: LeasedAction, lost: AbortSignal): Promise<Outcome | null> => {
+  const run = (action: LeasedAction, lost: AbortSignal): Promise<Outcome | null> => {
     const handler = handlers[action.type]
     if (!handler) {
       log.warn({ action: action.id, type: action.type }, 'no handler for this type; left for another worker')
-      return { kind: 'release', waitMs: UNKNOWN_TYPE_WAIT_MS }
+      return Promise.resolve({ kind: 'release', waitMs: UNKNOWN_TYPE_WAIT_MS })
     }
     return handler.kind === 'effect' ? apply(action, handler) : handOver(action, handler, lost)
   }

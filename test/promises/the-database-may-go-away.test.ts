@@ -11,11 +11,11 @@ import { announcedRandom, type SeededRandom } from '../support/seeded-random.js'
 import { type PrivatePostgres, startPrivatePostgres } from '../support/services/private-postgres.js'
 import { until } from '../support/until.js'
 import {
-  countUnfinished,
   createTraces,
   NOTHING_BROKEN,
   readLines,
   readWhatHappened,
+  untilAllIsOver,
   type Traces,
 } from '../support/what-happened.js'
 import { buildWorkers, startWorker, type WorkerProcess } from '../support/worker-process.js'
@@ -86,7 +86,7 @@ const isEffect = (type: string) => type === 'effect'
 test(
   'restarts, cut connections and a full server: everything still happens, once, unattended',
   {
-    timeout: 180_000,
+    timeout: 300_000,
   },
   async () => {
     const random = announcedRandom('chaos')
@@ -108,7 +108,7 @@ test(
       expectAllAlive(fleet)
     }
     const { accepted, refusals } = await scheduler.stop()
-    await until('everything is over', async () => (await countUnfinished(db)) === 0, { withinMs: 60_000 })
+    await untilAllIsOver(db)
     for (const worker of fleet) worker.signal('SIGTERM')
     expect(await Promise.all(fleet.map(({ exited }) => exited))).toEqual(fleet.map(() => 0))
 
@@ -144,11 +144,11 @@ test('while the database is away a worker is patient: little processor time, few
   expect(knocksPerSecond).toBeGreaterThan(0)
 
   await postgres.start()
-  await until('everything is over', async () => (await countUnfinished(db)) === 0, { withinMs: 90_000 })
+  await untilAllIsOver(db)
   const happened = await readWhatHappened(db, traces.outside, isEffect)
   expect(happened.broken).toEqual(NOTHING_BROKEN)
   expect(happened.states).toEqual({ done: 2_000 })
-}, 150_000)
+}, 300_000)
 
 test('asked to stop while the database is away, a worker ends, and what it held comes back', async () => {
   const worker = start({ slowMs: 200 })
@@ -161,10 +161,10 @@ test('asked to stop while the database is away, a worker ends, and what it held 
   expect(await Promise.race([worker.exited, sleep(45_000, 'still running', { ref: false })])).toBe(0)
   await postgres.start()
   start()
-  await until('everything is over', async () => (await countUnfinished(db)) === 0)
+  await untilAllIsOver(db)
   const happened = await readWhatHappened(db, traces.outside, isEffect)
   expect(happened.broken).toEqual(NOTHING_BROKEN)
-}, 120_000)
+}, 300_000)
 
 describe('a worker that was frozen beyond its lease and wakes up', () => {
   const frozenAt = async (gate: Gate) => {

@@ -1,6 +1,7 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Database } from '../../src/db/client.js'
 import type { ActionState } from '../../src/domain/states.js'
 
@@ -110,6 +111,36 @@ export function readLines(outside: string): { action: string; token: string; pid
       const [action, token, pid] = line.split(' ') as [string, string, string]
       return { action, token, pid: Number(pid) }
     })
+}
+
+/**
+ * Resolves when nothing is to be carried out or under way any more. A slow machine may take its time; but if for half a
+ * minute nothing gets done, it says what is left and what it waits for.
+ */
+export async function untilAllIsOver(db: Database, patienceMs = 30_000): Promise<void> {
+  let left = Number.POSITIVE_INFINITY
+  let progressAt = performance.now()
+  for (;;) {
+    const now = await countUnfinished(db)
+    if (now === 0) return
+    if (now < left) progressAt = performance.now()
+    left = Math.min(left, now)
+    if (performance.now() - progressAt > patienceMs)
+      throw new Error(`Nothing gets done any more. ${JSON.stringify(await describeUnfinished(db), null, 2)}`)
+    await sleep(100)
+  }
+}
+
+async function describeUnfinished(db: Database): Promise<unknown[]> {
+  const { rows } = await db.query(
+    `select state, count(*)::int as actions, max(rescues) as most_rescues, max(wake_at) - now() as longest_wait,
+       count(*) filter (where wake_at <= now())::int as due_without_hint,
+       count(*) filter (where exists (select 1 from postrider.ready_actions where id = any (action_ids)))::int as hinted,
+       count(*) filter (where exists (select 1 from postrider.leases where token = lease_token))::int as under_lease,
+       now() - max(state_at) as since_last_change
+     from postrider.scheduled_actions where state in ('pending', 'leased', 'armed') group by state`,
+  )
+  return rows
 }
 
 /** How many actions are still to be carried out or under way. */

@@ -108,6 +108,19 @@ const claim = (worker: number, limit: number) =>
     pick(expected.workers, worker)!.push(...(await claimOnce(expected, real, limit)))
   })
 
+/** The short way to what is rare by chance: a lease runs out and somebody else takes what was under it. */
+const takeOver = (worker: number) =>
+  command(`take over(${worker})`, ['rescue', 'claim', 'expire', 'cancel'], async (expected, real) => {
+    const step = Math.max(...model.STEPS)
+    await real.kernel.shiftClock(step)
+    expected.now += step
+    await rescueActions(real.kernel.db, 1_000)
+    model.rescue(expected)
+    // Its own moves first, or a row that was rescued and claimed would look as if it had never moved.
+    real.rows = new Map((await real.kernel.rows()).map((row) => [row.id, row]))
+    pick(expected.workers, worker)!.push(...(await claimOnce(expected, real, 10)))
+  })
+
 const crash = (worker: number) =>
   command(`crash(${worker})`, [], async ({ workers, ghosts }) => {
     ghosts.push(...pick(workers, worker)!.splice(0))
@@ -236,6 +249,8 @@ export const steps: fc.Arbitrary<Command>[] = [
   fc.tuple(key, index, fc.boolean()).map(([k, l, later]) => schedule(k, l, later, false)),
   fc.tuple(small, fc.integer({ min: 1, max: 10 })).map(([w, limit]) => claim(w, limit)),
   fc.tuple(small, fc.integer({ min: 1, max: 10 })).map(([w, limit]) => claim(w, limit)),
+  small.map(takeOver),
+  small.map(takeOver),
   small.map(crash),
   fc.constantFrom(...model.STEPS).map(pass),
   small.map(renew),
