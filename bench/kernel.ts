@@ -85,13 +85,28 @@ export async function run(args: string[]): Promise<void> {
       }
     }
 
+    if (signal.aborted) {
+      process.exitCode = 1
+      console.log(`\nINTERRUPTED: ${(signal.reason as Error).message} These figures are not a comparison.`)
+    }
     const standings = rank(runs)
     const bars = judge(standings)
     console.log(`\n${formatStandings(standings)}\n`)
     console.log('* the best settings of each contender; rates and p50/p99 are medians over the rounds.')
     console.log('  "machine cpu s" counts everybody on this machine while the backlog was processed.\n')
     console.log(`${formatBars(bars)}\n`)
-    console.log(writeResults('kernel', { machine, postgres, redis: redisSettings, load, standings, bars, runs }))
+    console.log(
+      writeResults('kernel', {
+        interrupted: signal.aborted,
+        machine,
+        postgres,
+        redis: redisSettings,
+        load,
+        standings,
+        bars,
+        runs,
+      }),
+    )
   } finally {
     compiled.remove()
     await databases.close()

@@ -83,6 +83,17 @@ describe.each(DATABASE_KINDS)('on %s', (kind) => {
     expect(await kernel.claimAll()).toHaveLength(60)
   })
 
+  if (kind === 'PostgreSQL')
+    it('does not deadlock, however long and opposite the lists of those who schedule at once', async () => {
+      const laneId = newId()
+      for (let round = 0; round < 4; round++) {
+        const list = Array.from({ length: 1_000 }, (_, i) => newAction({ laneId, dedupeKey: `${round}-${i}` }))
+        const callers = [list, list.toReversed(), list, list.toReversed()]
+        const results = await Promise.all(callers.map((actions) => kernel.schedule(actions)))
+        expect(results.reduce((sum, { scheduled }) => sum + scheduled, 0)).toBe(1_000)
+      }
+    })
+
   it('exists if and only if the transaction of its caller does', async () => {
     const laneId = newId()
     const attempt = kernel.db.transaction(async (tx) => {

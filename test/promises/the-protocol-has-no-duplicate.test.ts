@@ -38,9 +38,9 @@ describe('the protocol, in every order of events', () => {
   })
 
   test('never settles a hand-over as done without having armed it', () => {
-    expect(handOver.moves.filter(({ to, by }) => to === 'done' && by !== 'person').map(({ from }) => from)).not.toContain(
-      'leased',
-    )
+    expect(
+      handOver.moves.filter(({ to, by }) => to === 'done' && by !== 'person').map(({ from }) => from),
+    ).not.toContain('leased')
     expect(database.moves.map(inWords)).toContain('leased to done by complete')
   })
 

@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { cancelActions } from '../../src/db/cancel-actions.js'
+import { claimActions, FIRST_LANE } from '../../src/db/claim-actions.js'
 import { cancelLane } from '../../src/db/lanes.js'
 import { DEFAULT_WORKSPACE, newId } from '../../src/id.js'
-import { newAction, openKernel } from '../support/kernel.js'
+import { newAction, openKernel, until } from '../support/kernel.js'
 import { DATABASE_KINDS } from '../support/test-database.js'
 
 const minutesAgo = (minutes: number) => new Date(Date.now() - minutes * 60_000)
@@ -66,6 +67,21 @@ describe.each(DATABASE_KINDS)('on %s', (kind) => {
     expect(seen).toHaveLength(2_000)
     expect(new Set(seen).size).toBe(2_000)
   })
+
+  if (kind === 'PostgreSQL')
+    it('passes over what another claim is just taking, instead of waiting for it', async () => {
+      const laneId = newId()
+      const [first, second] = [await kernel.one({ laneId }), await kernel.one({ laneId })]
+      const request = { worker: 'slow', limit: 1, leaseMs: 60_000, cursor: FIRST_LANE }
+      await kernel.db.transaction(async (tx) => {
+        const { actions } = await claimActions(tx, { ...request, token: newId() })
+        expect(actions.map(({ id }) => id)).toEqual([first])
+        const claimed: string[] = []
+        void kernel.claim().then(({ ids }) => claimed.push(...ids))
+        await until('the other claim is over', () => claimed.length > 0)
+        expect(claimed).toEqual([second])
+      })
+    })
 
   it('loses nothing that is scheduled while others claim', async () => {
     const laneId = newId()

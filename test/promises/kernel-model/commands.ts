@@ -236,10 +236,7 @@ const outcomes: readonly Outcome[] = [
 const small = fc.nat({ max: 11 })
 const index = fc.nat({ max: model.LANES - 1 })
 const key = fc.integer({ min: 0, max: 15 }).map((n) => `key-${n}`)
-const aLane = fc.tuple(
-  index,
-  fc.constantFrom('pause', 'resume', 'resume', 'cancel') as fc.Arbitrary<'pause' | 'resume' | 'cancel'>,
-)
+const aLane = fc.tuple(index, fc.constantFrom('pause', 'resume', 'resume', 'cancel'))
 
 export const steps: fc.Arbitrary<Command>[] = [
   fc

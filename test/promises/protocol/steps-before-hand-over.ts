@@ -44,11 +44,7 @@ const commitArm = (world: World, protocol: Protocol): void =>
 
 /** The phase from which the arm statement writes. */
 const armsFrom = ({ protocol, kind }: Rules): Phase | null =>
-  kind === 'database' || !protocol.armComesFirst
-    ? null
-    : protocol.armChecksLane
-      ? 'lane seen'
-      : 'claimed'
+  kind === 'database' || !protocol.armComesFirst ? null : protocol.armChecksLane ? 'lane seen' : 'claimed'
 
 const arming: WorkerStep[] = [
   {
