@@ -101,8 +101,8 @@ export async function createPostrider(options: PostriderOptions = {}): Promise<P
     concurrency: options.concurrency ?? 20,
     leaseMs: options.leaseMs ?? 60_000,
   })
-  const waker = createWaker({ db, log, local: () => dispatcher.wake(), others: opened.shared })
-  const rescuer = createRescuer({ db, log, intervalMs: options.sweepMs ?? 5_000, onDue: () => dispatcher.wake() })
+  const waker = createWaker({ db, log, local: (later) => dispatcher.wake(later), others: opened.shared })
+  const rescuer = createRescuer({ db, log, intervalMs: options.sweepMs ?? 5_000, onDue: () => dispatcher.wake(false) })
   const pruner = createPruner({ db, log, retentionMs: options.retentionMs ?? 90 * 86_400_000 })
   let stopListening: (() => Promise<void>) | undefined
   let stopped: Promise<void> | undefined
@@ -120,7 +120,7 @@ export async function createPostrider(options: PostriderOptions = {}): Promise<P
         const many = Array.isArray(actions) ? (actions as readonly NewAction[]) : [actions as NewAction]
         const result = await scheduleActions({ sql: tx ? joinTransaction(tx) : db, log }, workspaceId, many)
         if (tx) await tx.query(`notify ${WAKE_CHANNEL}`)
-        else waker.wake()
+        else waker.wake(many.some(({ runAt }) => runAt !== undefined))
         return result
       },
       find: (id) => findAction(db, workspaceId, id),

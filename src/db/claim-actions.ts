@@ -61,6 +61,7 @@ const decideFate = (now: string) => `case
         when lane_id = any (array(select lane_id from shares where canceled)) then 'canceled'
         when expires_at <= ${now} then 'expired' when run_at > ${now} then 'pending' else 'leased' end`
 
+// `offset 0` below keeps the planner from probing again for every place where the next lane is mentioned.
 // Only open lanes count as a turn: a claim looks past any number of paused ones.
 const IS_OPEN = `(paused_at is null or canceled_at is not null)`
 const LANE = `${IS_OPEN}::int, ${IS_OPEN}, canceled_at is not null,
@@ -69,11 +70,11 @@ const LANE = `${IS_OPEN}::int, ${IS_OPEN}, canceled_at is not null,
 const claim = (now: string) => `
   with recursive ${RELAXED_COMMIT}, visited (lane_id, first_lane, turn, is_open, canceled, priority, weight) as (
     select next.lane_id, next.lane_id, ${LANE}
-    from (select ${nextLane('$5::uuid')} as lane_id) next left join postrider.lanes on lanes.id = next.lane_id
+    from (select ${nextLane('$5::uuid')} as lane_id offset 0) next left join postrider.lanes on lanes.id = next.lane_id
     where next.lane_id is not null
     union all
     select next.lane_id, first_lane, turn + ${LANE}
-    from visited cross join lateral (select ${nextLane('visited.lane_id')} as lane_id) next
+    from visited cross join lateral (select ${nextLane('visited.lane_id')} as lane_id offset 0) next
       left join postrider.lanes on lanes.id = next.lane_id
     where turn < $1::int and next.lane_id <> first_lane
   ), shares as materialized (

@@ -23,7 +23,8 @@ export interface Dispatcher {
   stop(graceMs?: number): Promise<void>
   /** Works until nothing is due or `signal` says enough; for ticks and tests. */
   drain(signal?: AbortSignal): Promise<void>
-  wake(): void
+  /** Something is due; `later` if something may also fall due soon that this dispatcher does not know of. */
+  wake(later?: boolean): void
   readonly counts: Readonly<Record<Outcome['kind'] | 'claimed', number>>
 }
 
@@ -192,8 +193,8 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
         await leases.stop()
       }
     },
-    wake() {
-      promoteAt = 0
+    wake(later = true) {
+      if (later) promoteAt = 0
       loop.wake()
     },
   }

@@ -35,7 +35,7 @@ const GROUP = 1_000
 const FLUSHES = 2
 const SETTLE_PAUSE_MS = 250
 /** A worker of an older version may meet a type it does not know yet. It leaves it for one that does. */
-const UNKNOWN_TYPE_WAIT_MS = 30_000
+const UNKNOWN_TYPE_WAIT_MS = 5_000
 
 const messageOf = (error: unknown) => (error instanceof Error ? error.message : String(error))
 

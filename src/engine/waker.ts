@@ -8,7 +8,8 @@ import type { Log } from '../log.js'
  * number of wake-ups become the next. Losing one costs a poll interval, nothing else.
  */
 export interface Waker {
-  wake(): void
+  /** `later` when what was scheduled includes something that is not due yet. */
+  wake(later?: boolean): void
   /** Resolves when nothing is left to announce. */
   close(): Promise<void>
 }
@@ -21,7 +22,7 @@ export function createWaker({
 }: {
   db: Database
   log: Log
-  local: () => void
+  local: (later: boolean) => void
   /** False when nobody else can be listening: the embedded database, seen by its owner. */
   others: boolean
 }): Waker {
@@ -39,8 +40,8 @@ export function createWaker({
   }
 
   return {
-    wake() {
-      local()
+    wake(later = true) {
+      local(later)
       if (!others) return
       wanted = true
       announcing ??= announce()
