@@ -220,7 +220,7 @@ describe.each(DATABASE_KINDS)('on %s', (kind) => {
     const id = await kernel.one({ type: 'newer' })
     await work({})
     expect(await kernel.row(id)).toMatchObject({ state: 'pending', attempts: 0 })
-    expect(await waitOf(id)).toBe(30_000)
+    expect(await waitOf(id)).toBe(5_000)
     await kernel.shiftClock(30_001)
     await work({ newer: { kind: 'effect', retryPolicy: 'standard', apply: () => Promise.resolve() } })
     expect(await kernel.row(id)).toMatchObject({ state: 'done' })
