@@ -41,6 +41,7 @@ export const RELAXED_COMMIT = `relaxed as materialized (select set_config('synch
 const LISTEN_RETRY_MS = 1_000
 const CONNECT_TIMEOUT_MS = 10_000
 const STATEMENT_TIMEOUT_MS = 60_000
+const IDLE_TRANSACTION_MS = 60_000
 
 export function connect(options: ConnectOptions): Database {
   const pool = new pg.Pool({
@@ -108,7 +109,10 @@ async function inTransaction<T>(pool: pg.Pool, now: string, work: (tx: Sql) => P
   try {
     // Spelled out, because an application may have changed its database's default, and our statements rely on
     // seeing what others committed meanwhile.
-    await client.query('begin isolation level read committed')
+    // The limit ends a transaction whose process has vanished without a word, and with it the locks it holds.
+    await client.query(
+      `begin isolation level read committed; set local idle_in_transaction_session_timeout = ${IDLE_TRANSACTION_MS}`,
+    )
     const result = await work({ now, query: (text, values) => run(client, text, values) })
     const { command } = await client.query('commit')
     // PostgreSQL answers a commit with ROLLBACK, and no error, when a statement failed and `work` swallowed that.

@@ -33,7 +33,8 @@ export interface PerformerOptions {
 const GROUP = 1_000
 /** Two, so that the next group travels while one is being committed; more would only make the groups smaller. */
 const FLUSHES = 2
-const SETTLE_PAUSE_MS = 250
+const FIRST_SETTLE_PAUSE_MS = 250
+const LONGEST_SETTLE_PAUSE_MS = 5_000
 /** A worker of an older version may meet a type it does not know yet. It leaves it for one that does. */
 const UNKNOWN_TYPE_WAIT_MS = 5_000
 
@@ -90,7 +91,7 @@ export function createPerformer(options: PerformerOptions): Performer {
 
   /** Keeps trying while the database is away: what is known about a hand-over must not be lost. */
   const record = async (action: LeasedAction, outcome: Outcome): Promise<boolean> => {
-    for (;;) {
+    for (let pauseMs = FIRST_SETTLE_PAUSE_MS; ; pauseMs = Math.min(pauseMs * 2, LONGEST_SETTLE_PAUSE_MS)) {
       try {
         const written = await settle({ action, outcome })
         if (written) onSettled(action, outcome)
@@ -101,7 +102,7 @@ export function createPerformer(options: PerformerOptions): Performer {
           log.error({ action: action.id, outcome: outcome.kind, err: error }, 'outcome refused by the database')
           return false
         }
-        await new Promise((resolve) => setTimeout(resolve, SETTLE_PAUSE_MS))
+        await new Promise((resolve) => setTimeout(resolve, pauseMs))
       }
     }
   }

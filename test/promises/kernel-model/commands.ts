@@ -92,20 +92,24 @@ const schedule = (key: string, lane: number, later: boolean, mortal: boolean) =>
     })
   })
 
-export async function claimOnce(expected: Model, { kernel, rows }: Real, limit: number): Promise<Memory> {
+export async function claimOnce(
+  expected: Model,
+  { kernel, rows }: Real,
+  limit: number,
+): Promise<{ held: Memory; looked: number }> {
   await kernel.promote()
-  const { token, ids, actions } = await kernel.claim({ limit, leaseMs: model.LEASE })
+  const { token, ids, actions, looked } = await kernel.claim({ limit, leaseMs: model.LEASE })
   if (actions.length > limit) throw new Error(`claimed ${actions.length} of ${limit}`)
   for (const row of await kernel.rows())
     if (row.state !== rows.get(row.id)?.state && row.state !== 'pending')
       model.claim(expected, row.id, row.state, token)
   if (ids.length > 0) expected.leases.set(token, { ids, expiresAt: expected.now + model.LEASE })
-  return ids.map((id) => ({ token, id }))
+  return { held: ids.map((id) => ({ token, id })), looked }
 }
 
 const claim = (worker: number, limit: number) =>
   command(`claim(${worker}, ${limit})`, ['claim', 'expire', 'cancel'], async (expected, real) => {
-    pick(expected.workers, worker)!.push(...(await claimOnce(expected, real, limit)))
+    pick(expected.workers, worker)!.push(...(await claimOnce(expected, real, limit)).held)
   })
 
 /** The short way to what is rare by chance: a lease runs out and somebody else takes what was under it. */
@@ -118,7 +122,7 @@ const takeOver = (worker: number) =>
     model.rescue(expected)
     // Its own moves first, or a row that was rescued and claimed would look as if it had never moved.
     real.rows = new Map((await real.kernel.rows()).map((row) => [row.id, row]))
-    pick(expected.workers, worker)!.push(...(await claimOnce(expected, real, 10)))
+    pick(expected.workers, worker)!.push(...(await claimOnce(expected, real, 10)).held)
   })
 
 const crash = (worker: number) =>
