@@ -13,7 +13,7 @@ import { LANES, type Model, newModel, rescue } from './kernel-model/model.js'
  * passes. After every step each row must be what a model without a database says, and at the end nothing may be lost.
  * A failure prints its seed and the shortest story; seeds that ever failed are told again first.
  */
-const PINNED_SEEDS: readonly number[] = []
+const PINNED_SEEDS: readonly number[] = [-344_124_391]
 
 describe.each(DATABASE_KINDS)('on %s', (kind) => {
   const kernel = openKernel(kind)
@@ -35,6 +35,9 @@ describe.each(DATABASE_KINDS)('on %s', (kind) => {
     model.now += 7_200_000
     await rescueActions(kernel.db, 1_000)
     rescue(model)
+    // Past the longest wait of an action that was rescued often.
+    await kernel.shiftClock(3_600_000)
+    model.now += 3_600_000
     real.rows = new Map((await kernel.rows()).map((row) => [row.id, row]))
     const owed = [...model.actions.values()].filter(({ state }) => state === 'pending').map(({ id }) => id)
     const unsettled = [...real.rows.values()].filter(({ state }) => !SETTLED.includes(state)).map(({ id }) => id)
@@ -63,7 +66,7 @@ describe.each(DATABASE_KINDS)('on %s', (kind) => {
 
   it.each([...PINNED_SEEDS])(
     'does what the model does: seed %i',
-    (seed) => fc.assert(story, { seed, numRuns: stories }),
+    (seed) => fc.assert(story, { seed, numRuns: 5 }),
     120_000,
   )
 
