@@ -90,7 +90,9 @@ async function openOwned(options: OpenOptions): Promise<OpenDatabase> {
   const { dataDirectory, log } = options
   const embedded = await openEmbedded({
     directory: dataDirectory,
-    log: (message, detail) => log.warn(detail ?? {}, message),
+    // What it does by itself is of interest to whoever looks for it; a loss of durability is to everybody.
+    log: (message, detail) =>
+      message.startsWith('WARNING') ? log.warn(detail ?? {}, message) : log.debug(detail ?? {}, message),
     onCrash(reason) {
       log.error({ reason }, 'the embedded database has died; restart this process')
       options.onCrash?.(reason)
