@@ -14,6 +14,8 @@ export const ERROR_CODES = {
   action_invalid: 'An action to schedule is not valid.',
   action_not_found: 'There is no such action.',
   action_conflict: 'The action is in a state that does not allow this.',
+  lane_invalid: 'A lane has an id, a weight or a priority Postrider cannot use.',
+  lane_not_found: 'There is no such lane.',
   lease_lost: 'The lease of an action was lost before its effect could be committed.',
 } as const
 

@@ -1,6 +1,7 @@
 import type { Action, Json } from '../domain/action.js'
 import type { ActionState } from '../domain/states.js'
 import { PostriderError } from '../errors.js'
+import { isId } from '../id.js'
 import type { Sql } from './client.js'
 
 interface ActionRow {
@@ -49,6 +50,7 @@ const toAction = (row: ActionRow): Action => ({
 })
 
 export async function findAction(sql: Sql, workspaceId: string, id: string): Promise<Action | null> {
+  if (!isId(id)) return null
   const { rows } = await sql.query<ActionRow>(
     `select ${COLUMNS} from postrider.scheduled_actions where workspace_id = $1 and id = $2`,
     [workspaceId, id],
@@ -89,6 +91,7 @@ async function decide(
   verb: string,
   set: string,
 ): Promise<Action> {
+  if (!isId(id)) throw notFound(id)
   const { rows } = await sql.query<ActionRow>(
     `update postrider.scheduled_actions set ${set}, state_at = ${sql.now}
      where workspace_id = $1 and id = $2 and state = any ($3::text[]) returning ${COLUMNS}`,
@@ -96,12 +99,14 @@ async function decide(
   )
   if (rows[0]) return toAction(rows[0])
   const action = await findAction(sql, workspaceId, id)
-  if (!action) throw new PostriderError('action_not_found', `There is no action ${id}.`)
+  if (!action) throw notFound(id)
   throw new PostriderError(
     'action_conflict',
     `Action ${id} is ${action.state}; only ${from.join(' or ')} actions can be changed by ${verb}.`,
   )
 }
+
+const notFound = (id: string) => new PostriderError('action_not_found', `There is no action ${JSON.stringify(id)}.`)
 
 export interface Backlog {
   /** What is due and not claimed, in open lanes or not. */

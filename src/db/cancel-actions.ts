@@ -1,4 +1,6 @@
+import { isId } from '../id.js'
 import type { Sql } from './client.js'
+import { storable } from './storable.js'
 
 /**
  * Cancels what has not been handed over. An action that a worker holds but has not armed is canceled too: the worker
@@ -22,15 +24,21 @@ export async function cancelActions(
   filter: CancelFilter,
   reason: string,
 ): Promise<string[]> {
+  const why = storable(reason)
+  if ('enrollmentId' in filter && !isId(filter.enrollmentId)) return []
   const { rows } =
     'ids' in filter
-      ? await sql.query<{ id: string }>(cancel(sql.now, 'id = any ($3::uuid[])'), [workspaceId, reason, filter.ids])
+      ? await sql.query<{ id: string }>(cancel(sql.now, 'id = any ($3::uuid[])'), [
+          workspaceId,
+          why,
+          filter.ids.filter(isId),
+        ])
       : await sql.query<{ id: string }>(
           cancel(
             sql.now,
             'enrollment_id = $3 and ($4::text is null or node_id = $4) and ($5::text is null or type = $5)',
           ),
-          [workspaceId, reason, filter.enrollmentId, filter.nodeId ?? null, filter.type ?? null],
+          [workspaceId, why, filter.enrollmentId, filter.nodeId ?? null, filter.type ?? null],
         )
   return rows.map(({ id }) => id)
 }

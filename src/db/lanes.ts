@@ -1,4 +1,6 @@
 import { DEFAULT_LANE, type LaneSettings } from '../domain/lane.js'
+import { PostriderError } from '../errors.js'
+import { isId } from '../id.js'
 import type { Sql } from './client.js'
 
 /**
@@ -10,26 +12,20 @@ export interface LaneState {
   readonly canceled: boolean
 }
 
-interface LaneRow {
-  paused: boolean
-  canceled: boolean
-}
-
 const upsert = async (sql: Sql, workspaceId: string, laneId: string, set: string): Promise<LaneState> => {
-  const { rows } = await sql
-    .query<LaneRow>(
-      `insert into postrider.lanes as lane (id, workspace_id, weight, priority) values ($2, $1, $3, $4)
-     on conflict (id) do nothing`,
-      [workspaceId, laneId, DEFAULT_LANE.weight, DEFAULT_LANE.priority],
-    )
-    .then(() =>
-      sql.query<LaneRow>(
-        `update postrider.lanes set ${set} where id = $2 and workspace_id = $1
-       returning paused_at is not null as paused, canceled_at is not null as canceled`,
-        [workspaceId, laneId],
-      ),
-    )
-  return rows[0]!
+  if (!isId(laneId)) throw new PostriderError('lane_invalid', `A lane's id must be a UUID: ${JSON.stringify(laneId)}.`)
+  await sql.query(
+    `insert into postrider.lanes (id, workspace_id, weight, priority) values ($2, $1, $3, $4) on conflict (id) do nothing`,
+    [workspaceId, laneId, DEFAULT_LANE.weight, DEFAULT_LANE.priority],
+  )
+  const { rows } = await sql.query<LaneState>(
+    `update postrider.lanes set ${set} where id = $2 and workspace_id = $1
+     returning paused_at is not null as paused, canceled_at is not null as canceled`,
+    [workspaceId, laneId],
+  )
+  // The id exists and belongs to another workspace: to this one it does not exist.
+  if (!rows[0]) throw new PostriderError('lane_not_found', `There is no lane ${laneId}.`)
+  return rows[0]
 }
 
 export const pauseLane = (sql: Sql, workspaceId: string, laneId: string): Promise<LaneState> =>
@@ -48,10 +44,12 @@ export async function configureLane(
   laneId: string,
   { weight, priority }: LaneSettings,
 ): Promise<void> {
-  await sql.query(
-    `insert into postrider.lanes (id, workspace_id, weight, priority) values ($2, $1, $3, $4)
-     on conflict (id) do update set weight = excluded.weight, priority = excluded.priority
-     where lanes.workspace_id = excluded.workspace_id`,
-    [workspaceId, laneId, weight, priority],
-  )
+  requireWhole('weight', weight, 1, 1_000)
+  requireWhole('priority', priority, 0, 100)
+  await upsert(sql, workspaceId, laneId, `weight = ${weight}, priority = ${priority}`)
+}
+
+function requireWhole(name: string, value: number, from: number, to: number): void {
+  if (!Number.isInteger(value) || value < from || value > to)
+    throw new PostriderError('lane_invalid', `A lane's ${name} must be a whole number from ${from} to ${to}: ${value}.`)
 }

@@ -15,11 +15,14 @@ import type { Sql } from './client.js'
  *
  * An action that somebody has locked is passed over, and its lease stays until the next sweep: a worker that froze, or
  * whose machine vanished, inside the transaction of an effect keeps its row locked for as long as the server believes in
- * it, and waiting here would keep everybody else's actions waiting as well.
+ * it, and waiting here would keep everybody else's actions waiting as well. For the same reason a sweep walks on from
+ * where the last batch ended: were it to begin with the oldest each time, a few such leases would hide all behind them.
  */
 const rescue = (now: string) => `
   with expired as materialized (
-    select token, action_ids from postrider.leases where expires_at <= ${now} order by expires_at limit $1
+    select token, expires_at, action_ids from postrider.leases
+    where expires_at <= ${now} and (expires_at, token) > ($2::timestamptz, $3::uuid)
+    order by expires_at, token limit $1
     for update skip locked
   ), found as materialized (
     select id from postrider.scheduled_actions
@@ -54,7 +57,9 @@ const rescue = (now: string) => `
   )
   select (select count(*)::int from removed) as leases,
     (select count(*)::int from rescued where state = 'pending') as pending,
-    coalesce((select array_agg(id) from rescued where state = 'uncertain'), '{}') as uncertain`
+    coalesce((select array_agg(id) from rescued where state = 'uncertain'), '{}') as uncertain,
+    (select json_build_object('at', expires_at::text, 'token', token) from expired
+     order by expires_at desc, token desc limit 1) as next`
 
 export interface Rescue {
   /** Leases that are over and gone. */
@@ -63,9 +68,19 @@ export interface Rescue {
   readonly pending: number
   /** Ids of the actions that became uncertain. */
   readonly uncertain: readonly string[]
+  /** Where the next batch of this sweep begins; null when no lease was left to look at. */
+  readonly next: RescueCursor | null
 }
 
-export async function rescueActions(sql: Sql, limit: number): Promise<Rescue> {
-  const { rows } = await sql.query<Rescue>(rescue(sql.now), [limit])
+export interface RescueCursor {
+  /** As text: a Date would cut the microseconds off and visit the same lease for ever. */
+  readonly at: string
+  readonly token: string
+}
+
+const OLDEST: RescueCursor = { at: '-infinity', token: '00000000-0000-0000-0000-000000000000' }
+
+export async function rescueActions(sql: Sql, limit: number, after: RescueCursor = OLDEST): Promise<Rescue> {
+  const { rows } = await sql.query<Rescue>(rescue(sql.now), [limit, after.at, after.token])
   return rows[0]!
 }

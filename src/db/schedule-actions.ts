@@ -112,9 +112,13 @@ function refuseInvalid(action: NewAction): void {
   if (!isId(action.laneId)) refuse('laneId must be a UUID')
   if (action.enrollmentId !== undefined && !isId(action.enrollmentId)) refuse('enrollmentId must be a UUID')
   if (action.nodeId !== undefined && action.enrollmentId === undefined) refuse('nodeId needs an enrollmentId')
-  if (action.runAt && Number.isNaN(action.runAt.getTime())) refuse('runAt is not a valid date')
-  if (action.expiresAt && Number.isNaN(action.expiresAt.getTime())) refuse('expiresAt is not a valid date')
+  for (const name of ['runAt', 'expiresAt'] as const)
+    if (action[name] && !isStorableDate(action[name])) refuse(`${name} must be a valid date in the years 1 to 9999`)
 }
+
+// Outside of these years JSON writes a date in a form PostgreSQL does not read.
+const isStorableDate = (date: Date) =>
+  !Number.isNaN(date.getTime()) && date.getUTCFullYear() >= 1 && date.getUTCFullYear() <= 9_999
 
 const isStorable = (text: string) => !text.includes('\0') && text.isWellFormed()
 

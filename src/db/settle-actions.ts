@@ -1,5 +1,6 @@
 import type { Outcome } from '../domain/action.js'
 import type { Sql } from './client.js'
+import { storable } from './storable.js'
 import { readWrittenIds, writtenIds } from './written-ids.js'
 
 /**
@@ -84,13 +85,9 @@ export async function settleActions(
 
 function encode(outcome: Outcome) {
   const { kind } = outcome
-  const reason = 'reason' in outcome ? { reason: storable(outcome.reason.text), code: outcome.reason.code } : {}
+  const reason =
+    'reason' in outcome ? { reason: storable(outcome.reason.text), code: storable(outcome.reason.code) } : {}
   const counts = kind === 'failed' || kind === 'uncertain' || (kind === 'retry' && outcome.counts !== false) ? 1 : 0
   const wait = kind === 'retry' || kind === 'release' ? (outcome.waitMs ?? 0) : 0
   return { kind, counts, wait, ...reason }
 }
-
-// An error's text may be anything, and PostgreSQL holds no NUL characters. It must never keep an outcome from being
-// written.
-const REASON_LENGTH = 2_000
-const storable = (text: string) => text.replaceAll('\0', '').slice(0, REASON_LENGTH).toWellFormed()

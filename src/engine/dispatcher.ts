@@ -15,6 +15,7 @@ import { createPerformer } from './performer.js'
  * matters: whatever it has claimed and not armed goes back when it stops, and comes back by itself when it dies.
  */
 export interface Dispatcher {
+  /** Once; a stopped dispatcher stays stopped. */
   start(): void
   /**
    * Claims nothing more, gives back what was not begun, and waits for what is under way; what is still under way after
@@ -165,7 +166,6 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
   return {
     counts,
     start() {
-      stopping = false
       leases.start()
       loop.start()
     },

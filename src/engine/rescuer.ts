@@ -1,6 +1,6 @@
 import type { Database } from '../db/client.js'
 import { promoteActions } from '../db/promote-actions.js'
-import { rescueActions } from '../db/rescue-actions.js'
+import { type RescueCursor, rescueActions } from '../db/rescue-actions.js'
 import { findUnsweptLane, sweepCanceledLane } from '../db/sweep-canceled-lane.js'
 import type { Log } from '../log.js'
 import { createLoop, type Loop } from './loop.js'
@@ -23,12 +23,13 @@ const PROMOTION = 1_000
 
 export async function rebuild(db: Database): Promise<Rebuilt> {
   let [leases, pending, uncertain, promoted, canceled] = [0, 0, 0, 0, 0]
-  for (;;) {
-    const rescued = await rescueActions(db, LEASES)
+  for (let after: RescueCursor | undefined; ;) {
+    const rescued = await rescueActions(db, LEASES, after)
     leases += rescued.leases
     pending += rescued.pending
     uncertain += rescued.uncertain.length
-    if (rescued.leases === 0) break
+    if (!rescued.next) break
+    after = rescued.next
   }
   for (;;) {
     const { promoted: some } = await promoteActions(db, PROMOTION)

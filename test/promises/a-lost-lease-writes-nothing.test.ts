@@ -43,17 +43,35 @@ describe.each(DATABASE_KINDS)('on %s', (kind) => {
     expect(await kernel.rows()).toEqual(before)
   }
 
+  // The embedded database has one session: nobody can hold a lock beside the rescuer.
+  if (kind === 'PostgreSQL')
+    it('looks behind leases it cannot bring back yet', async () => {
+      const stuck = await claimOne()
+      await kernel.shiftClock(10)
+      const free = await claimOne()
+      await kernel.shiftClock(LEASE_MS)
+      await kernel.db.transaction(async (tx) => {
+        await tx.query('select 1 from postrider.scheduled_actions where id = $1 for update', [stuck.id])
+        const first = await rescueActions(kernel.db, 1)
+        expect(first).toMatchObject({ leases: 0, pending: 0, next: { token: stuck.token } })
+        const second = await rescueActions(kernel.db, 1, first.next!)
+        expect(second).toMatchObject({ leases: 1, pending: 1, next: { token: free.token } })
+        expect(await rescueActions(kernel.db, 1, second.next!)).toMatchObject({ leases: 0, next: null })
+      })
+      expect(await rescue()).toMatchObject({ leases: 1, pending: 1 })
+    })
+
   it('keeps what is renewed, and rescues it when it is not', async () => {
     const { token, id } = await claimOne()
     await kernel.shiftClock(LEASE_MS - 1_000)
     expect(await renewLeases(kernel.db, [token, newId()], LEASE_MS)).toEqual(new Set([token]))
     await kernel.shiftClock(LEASE_MS - 1_000)
-    expect(await rescue()).toEqual({ leases: 0, pending: 0, uncertain: [] })
+    expect(await rescue()).toMatchObject({ leases: 0, pending: 0, uncertain: [] })
     await kernel.shiftClock(1_001)
-    expect(await rescue()).toEqual({ leases: 1, pending: 1, uncertain: [] })
+    expect(await rescue()).toMatchObject({ leases: 1, pending: 1, uncertain: [] })
     expect(await kernel.row(id)).toMatchObject({ state: 'pending', attempts: 0, rescues: 1, lease_token: null })
     expect(await renewLeases(kernel.db, [token], LEASE_MS)).toEqual(new Set())
-    expect(await rescue()).toEqual({ leases: 0, pending: 0, uncertain: [] })
+    expect(await rescue()).toMatchObject({ leases: 0, pending: 0, uncertain: [] })
     await kernel.promote()
     expect((await kernel.claim()).ids).toEqual([id])
   })
@@ -62,7 +80,7 @@ describe.each(DATABASE_KINDS)('on %s', (kind) => {
     const { token, id } = await claimOne()
     expect(await arm(token, id)).toBe(true)
     await kernel.shiftClock(LEASE_MS + 1)
-    expect(await rescue()).toEqual({ leases: 1, pending: 0, uncertain: [id] })
+    expect(await rescue()).toMatchObject({ leases: 1, pending: 0, uncertain: [id] })
     expect(await kernel.row(id)).toMatchObject({
       state: 'uncertain',
       needs_attention: true,
@@ -165,11 +183,11 @@ describe.each(DATABASE_KINDS)('on %s', (kind) => {
       await kernel.shiftClock(LEASE_MS + 1)
       await kernel.db.transaction(async (tx) => {
         await tx.query('select from postrider.scheduled_actions where id = $1 for update', [locked])
-        expect(await rescue()).toEqual({ leases: 0, pending: 2, uncertain: [] })
+        expect(await rescue()).toMatchObject({ leases: 0, pending: 2, uncertain: [] })
         expect(await kernel.row(locked)).toMatchObject({ state: 'leased', lease_token: token })
-        expect(await rescue()).toEqual({ leases: 0, pending: 0, uncertain: [] })
+        expect(await rescue()).toMatchObject({ leases: 0, pending: 0, uncertain: [] })
       })
-      expect(await rescue()).toEqual({ leases: 1, pending: 1, uncertain: [] })
+      expect(await rescue()).toMatchObject({ leases: 1, pending: 1, uncertain: [] })
       expect((await kernel.rows()).map(({ rescues }) => rescues)).toEqual([1, 1, 1])
       expect(await kernel.count('leases')).toBe(0)
     })
