@@ -141,7 +141,7 @@ describe.each(DATABASE_KINDS)('on %s', (kind) => {
     await pause(laneId)
     await resume(laneId)
     await kernel.fill(laneId, 1)
-    await pauseLane(kernel.db, newId(), laneId)
+    await expect(pauseLane(kernel.db, newId(), laneId)).rejects.toMatchObject({ code: 'lane_not_found' })
     expect((await kernel.claim()).actions).toHaveLength(1)
   })
 })
