@@ -1,6 +1,7 @@
 import type { Json, LeasedAction } from '../domain/action.js'
 import { DEFAULT_LANE } from '../domain/lane.js'
 import { RELAXED_COMMIT, type Sql } from './client.js'
+import { isLaneHeld } from './lanes.js'
 
 /**
  * Takes a fair batch of what is due, under one new lease.
@@ -63,17 +64,17 @@ const decideFate = (now: string) => `case
 
 // `offset 0` below keeps the planner from probing again for every place where the next lane is mentioned.
 // Only open lanes count as a turn: a claim looks past any number of paused ones.
-const IS_OPEN = `(paused_at is null or canceled_at is not null)`
-const LANE = `${IS_OPEN}::int, ${IS_OPEN}, canceled_at is not null,
+const isOpen = (now: string) => `(canceled_at is not null or not ${isLaneHeld(now)})`
+const lane = (now: string) => `${isOpen(now)}::int, ${isOpen(now)}, canceled_at is not null,
       coalesce(lanes.priority, ${DEFAULT_LANE.priority}), coalesce(lanes.weight, ${DEFAULT_LANE.weight})`
 
 const claim = (now: string) => `
   with recursive ${RELAXED_COMMIT}, visited (lane_id, first_lane, turn, is_open, canceled, priority, weight) as (
-    select next.lane_id, next.lane_id, ${LANE}
+    select next.lane_id, next.lane_id, ${lane(now)}
     from (select ${nextLane('$5::uuid')} as lane_id offset 0) next left join postrider.lanes on lanes.id = next.lane_id
     where next.lane_id is not null
     union all
-    select next.lane_id, first_lane, turn + ${LANE}
+    select next.lane_id, first_lane, turn + ${lane(now)}
     from visited cross join lateral (select ${nextLane('visited.lane_id')} as lane_id offset 0) next
       left join postrider.lanes on lanes.id = next.lane_id
     where turn < $1::int and next.lane_id <> first_lane

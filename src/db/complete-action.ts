@@ -1,5 +1,6 @@
 import type { LeasedAction } from '../domain/action.js'
 import type { Sql } from './client.js'
+import { isLaneHeld } from './lanes.js'
 
 /**
  * Marks an action whose whole effect is in this database as done, in the transaction of that effect.
@@ -15,7 +16,7 @@ const complete = (now: string) => `
     and (action.expires_at is null or action.expires_at > ${now})
     and not exists (
       select 1 from postrider.lanes
-      where lanes.id = action.lane_id and (paused_at is not null or canceled_at is not null))`
+      where lanes.id = action.lane_id and (canceled_at is not null or ${isLaneHeld(now)}))`
 
 export async function completeAction(tx: Sql, action: LeasedAction): Promise<boolean> {
   const { rowCount } = await tx.query(complete(tx.now), [action.id, action.leaseToken])

@@ -12,6 +12,12 @@ export interface LaneState {
   readonly canceled: boolean
 }
 
+/**
+ * Whether nothing of the lane may be begun at the moment: a person paused it, or a server asked its sender to slow down.
+ * False, and never null, for a lane without a row.
+ */
+export const isLaneHeld = (now: string): string => `coalesce(paused_at is not null or held_until > ${now}, false)`
+
 const upsert = async (sql: Sql, workspaceId: string, laneId: string, set: string): Promise<LaneState> => {
   if (!isId(laneId)) throw new PostriderError('lane_invalid', `A lane's id must be a UUID: ${JSON.stringify(laneId)}.`)
   await sql.query(
@@ -32,11 +38,21 @@ export const pauseLane = (sql: Sql, workspaceId: string, laneId: string): Promis
   upsert(sql, workspaceId, laneId, `paused_at = coalesce(paused_at, ${sql.now})`)
 
 export const resumeLane = (sql: Sql, workspaceId: string, laneId: string): Promise<LaneState> =>
-  upsert(sql, workspaceId, laneId, 'paused_at = null')
+  upsert(sql, workspaceId, laneId, 'paused_at = null, held_until = null')
 
 /** For good: what is still waiting in the lane ends as `canceled`, at once for the engine, row by row in the sweep. */
 export const cancelLane = (sql: Sql, workspaceId: string, laneId: string): Promise<LaneState> =>
   upsert(sql, workspaceId, laneId, `canceled_at = coalesce(canceled_at, ${sql.now})`)
+
+/** Holds the lane back for a while; it opens again by itself. A longer hold that is already there stays. */
+export async function holdLane(sql: Sql, workspaceId: string, laneId: string, forMs: number): Promise<void> {
+  await upsert(
+    sql,
+    workspaceId,
+    laneId,
+    `held_until = greatest(held_until, ${sql.now} + ${Number(forMs)} * interval '1 millisecond')`,
+  )
+}
 
 export async function configureLane(
   sql: Sql,

@@ -1,6 +1,7 @@
-import type { Outcome } from '../domain/action.js'
+import type { Outcome, Settlement } from '../domain/action.js'
 import type { Sql } from './client.js'
 import { storable } from './storable.js'
+import { recordAttempts } from './record-attempts.js'
 import { readWrittenIds, writtenIds } from './written-ids.js'
 
 /**
@@ -15,22 +16,22 @@ import { readWrittenIds, writtenIds } from './written-ids.js'
  *
  * A crash before the commit leaves the actions leased or armed, and the lease's end decides.
  */
-export interface Settlement {
-  readonly id: string
-  readonly outcome: Outcome
-}
 
-const settleDone = (now: string) =>
-  writtenIds(`
+const settleDone = (now: string, also: string) =>
+  writtenIds(
+    `
   update postrider.scheduled_actions set
     state = 'done', attempts = attempts + case state when 'uncertain' then 0 else 1 end, lease_token = null,
     needs_attention = false, reason = null, reason_code = null, state_at = ${now}
   where id = any ($1::uuid[]) and lease_token = $2 and state in ('armed', 'uncertain')
-  returning id`)
+  returning id`,
+    also,
+  )
 
 // The outcomes travel as one object keyed by id instead of a table to join with: no join, no plan to get wrong.
-const settleOther = (now: string) =>
-  writtenIds(`
+const settleOther = (now: string, also: string) =>
+  writtenIds(
+    `
   update postrider.scheduled_actions action set
     (state, run_at, wake_at, attempts, lease_token, needs_attention, reason, reason_code, state_at) = (
       select becomes,
@@ -54,7 +55,9 @@ const settleOther = (now: string) =>
       when 'uncertain' then state = 'armed'
       when 'skipped' then state = 'leased'
       else state in ('leased', 'armed', 'uncertain') end
-  returning id`)
+  returning id`,
+    also,
+  )
 
 /** Returns the ids that were written; the others are no longer this token's to settle. */
 export async function settleActions(
@@ -62,25 +65,25 @@ export async function settleActions(
   token: string,
   settlements: readonly Settlement[],
 ): Promise<ReadonlySet<string>> {
-  const done: string[] = []
-  const others: Settlement[] = []
-  for (const settlement of settlements) {
-    if (settlement.outcome.kind === 'done') done.push(settlement.id)
-    else others.push(settlement)
-  }
-  const settled = new Set<string>()
-  if (done.length > 0) {
-    const written = readWrittenIds(await sql.query(settleDone(sql.now), [done, token]), done)
-    if (others.length === 0) return written
-    for (const id of written) settled.add(id)
-  }
-  if (others.length > 0) {
-    const ids = others.map(({ id }) => id)
-    const outcomes = Object.fromEntries(others.map(({ id, outcome }) => [id, encode(outcome)]))
-    const answer = await sql.query(settleOther(sql.now), [ids, token, JSON.stringify(outcomes)])
-    for (const id of readWrittenIds(answer, ids)) settled.add(id)
-  }
-  return settled
+  const done = settlements.filter(({ outcome }) => outcome.kind === 'done')
+  if (done.length === settlements.length) return write(sql, settleDone, done, [token])
+  const others = settlements.filter(({ outcome }) => outcome.kind !== 'done')
+  const outcomes = Object.fromEntries(others.map(({ id, outcome }) => [id, encode(outcome)]))
+  const written = await write(sql, settleOther, others, [token, JSON.stringify(outcomes)])
+  if (done.length === 0) return written
+  return new Set([...written, ...(await write(sql, settleDone, done, [token]))])
+}
+
+async function write(
+  sql: Sql,
+  statement: (now: string, also: string) => string,
+  settlements: readonly Settlement[],
+  values: readonly unknown[],
+): Promise<ReadonlySet<string>> {
+  const ids = settlements.map(({ id }) => id)
+  const attempts = recordAttempts(sql.now, settlements, values.length + 2)
+  const answer = await sql.query(statement(sql.now, attempts.statement), [ids, ...values, ...attempts.values])
+  return readWrittenIds(answer, ids)
 }
 
 function encode(outcome: Outcome) {

@@ -1,10 +1,10 @@
 /**
  * Asks a statement that ends in `returning id` which of the ids it was given it wrote. Nearly always it is all of them,
  * and then the answer is one empty row instead of a thousand: reading those costs a worker more than anything else it
- * does. The ids must be the statement's first parameter, each once.
+ * does. The ids must be the statement's first parameter, each once. `also` is a step of its own that goes with it.
  */
-export const writtenIds = (statement: string): string => `
-  with written as (${statement})
+export const writtenIds = (statement: string, also = ''): string => `
+  with ${also && `${also}, `}written as (${statement})
   select case when count(*) = cardinality($1::uuid[]) then null else coalesce(array_agg(id), '{}') end as ids
   from written`
 

@@ -1,3 +1,4 @@
+import type { Attempt } from './attempt.js'
 import type { ActionState } from './states.js'
 
 /** JSON as the database keeps it. */
@@ -59,6 +60,8 @@ export interface LeasedAction {
   /** Higher goes later within one round of claiming. */
   readonly priority: number
   readonly leaseToken: string
+  /** Held by the process that accepted it, inside the caller's request. */
+  readonly inline?: true
 }
 
 /** Why an action is where it is: a word for programs and a sentence for people. */
@@ -76,10 +79,23 @@ export interface Reason {
  *   uncertain  it was armed, and nobody can know whether it happened
  *   release    nothing left the building: it goes back as it was, optionally for later
  */
-export type Outcome =
+export type Outcome = (
   | { readonly kind: 'done' }
   | { readonly kind: 'retry'; readonly waitMs: number; readonly reason: Reason; readonly counts?: boolean }
   | { readonly kind: 'failed'; readonly reason: Reason }
   | { readonly kind: 'skipped'; readonly reason: Reason }
   | { readonly kind: 'uncertain'; readonly reason: Reason }
   | { readonly kind: 'release'; readonly waitMs?: number }
+) &
+  Seen
+
+/** What was seen on the way is kept with the outcome, whatever it is. */
+export interface Seen {
+  readonly attempt?: Attempt
+}
+
+/** What became of one action. */
+export interface Settlement {
+  readonly id: string
+  readonly outcome: Outcome
+}

@@ -1,15 +1,24 @@
 import type { Sql } from '../db/client.js'
-import type { LeasedAction, Reason } from '../domain/action.js'
+import type { LeasedAction, Reason, Seen } from '../domain/action.js'
 import type { RetryPolicyName } from '../domain/retry.js'
 
 /** What a handler says about an action. How long a retry waits is the policy's business unless the handler knows better. */
-export type HandlerOutcome =
+export type HandlerOutcome = (
   | { readonly kind: 'done' }
-  | { readonly kind: 'retry'; readonly reason: Reason; readonly waitMs?: number; readonly counts?: boolean }
+  | {
+      readonly kind: 'retry'
+      readonly reason: Reason
+      readonly waitMs?: number
+      readonly counts?: boolean
+      /** Failures before this one that moved the schedule without counting as attempts. */
+      readonly uncounted?: number
+    }
   | { readonly kind: 'failed'; readonly reason: Reason }
   | { readonly kind: 'skipped'; readonly reason: Reason }
   | { readonly kind: 'uncertain'; readonly reason: Reason }
   | { readonly kind: 'release'; readonly waitMs?: number }
+) &
+  Seen
 
 /** An action whose whole effect is in this database. Effect and completion are one transaction. */
 export interface EffectHandler {

@@ -109,12 +109,13 @@ export function createPerformer(options: PerformerOptions): Performer {
 
   const decide = (action: LeasedAction, outcome: HandlerOutcome, fallback: RetryPolicyName): Outcome => {
     if (outcome.kind !== 'retry') return outcome
-    const counts = outcome.counts !== false
-    if (outcome.waitMs !== undefined && !counts) return { ...outcome, waitMs: outcome.waitMs, counts }
+    const { reason, uncounted = 0, counts = true, ...rest } = outcome
+    if (outcome.waitMs !== undefined && !counts) return { ...rest, reason, counts, waitMs: outcome.waitMs }
     const policy = policies[(action.retryPolicy ?? fallback) as RetryPolicyName] ?? policies[fallback]
-    const decision = decideRetry(policy, { attempts: action.attempts + (counts ? 1 : 0) }, Math.random())
-    if (!decision.retry) return { kind: 'failed', reason: { code: 'attempts_exhausted', text: outcome.reason.text } }
-    return { kind: 'retry', reason: outcome.reason, counts, waitMs: outcome.waitMs ?? decision.waitMs }
+    const failures = { attempts: action.attempts + (counts ? 1 : 0), uncounted }
+    const decision = decideRetry(policy, failures, Math.random())
+    if (!decision.retry) return { ...rest, kind: 'failed', reason: { code: 'attempts_exhausted', text: reason.text } }
+    return { ...rest, reason, counts, waitMs: outcome.waitMs ?? decision.waitMs }
   }
 
   const apply = async (action: LeasedAction, handler: EffectHandler): Promise<Outcome | null> => {

@@ -19,6 +19,23 @@ export interface TestDatabase {
   close(): Promise<void>
 }
 
+// All but the workspaces: the default one comes with the schema.
+const TABLES = [
+  'scheduled_actions',
+  'ready_actions',
+  'leases',
+  'lanes',
+  'messages',
+  'attachments',
+  'attempts',
+  'events',
+  'idempotency_keys',
+  'captured_emails',
+  'suppressions',
+  'senders',
+  'api_keys',
+]
+
 // A clock in a table, so that all connections and processes that ask it agree, and no statement needs to be told.
 const NOW = `(now() + (select shift from public.test_clock))`
 
@@ -68,7 +85,7 @@ async function control(
     async clear() {
       shift = 0
       await setShift(0)
-      await db.query('truncate postrider.scheduled_actions, postrider.ready_actions, postrider.leases, postrider.lanes')
+      await db.query(`truncate ${TABLES.map((table) => `postrider.${table}`).join(', ')}`)
     },
     close,
   }

@@ -17,6 +17,8 @@ export const lanes = postrider.table(
     /** Lower goes first within a round. */
     priority: integer('priority').notNull(),
     pausedAt: timestamp('paused_at', { withTimezone: true }),
+    /** Held back until then, by itself: a server asked this sender to slow down. */
+    heldUntil: timestamp('held_until', { withTimezone: true }),
     canceledAt: timestamp('canceled_at', { withTimezone: true }),
     /** When the sweep had written `canceled` into every row that was still waiting. */
     sweptAt: timestamp('swept_at', { withTimezone: true }),

@@ -33,6 +33,10 @@ export const scheduledActions = postrider.table(
     rescues: integer('rescues').notNull().default(0),
     payload: jsonb('payload').notNull().default({}),
     retryPolicy: text('retry_policy'),
+    /** The email it sends, for a `send`. */
+    messageId: uuid('message_id'),
+    /** What its sender chose for the case that nobody can know: hold it (null), or hand it over again. */
+    onUncertain: text('on_uncertain', { enum: ['resend'] }),
     enrollmentId: uuid('enrollment_id'),
     nodeId: text('node_id'),
     /** Kept while uncertain, so that a late answer can be matched with the hand-over it belongs to. */
@@ -52,6 +56,12 @@ export const scheduledActions = postrider.table(
       .on(table.workspaceId, table.id)
       .where(sql`needs_attention`),
     index('scheduled_actions_lane').on(table.laneId, table.id),
+    index('scheduled_actions_message')
+      .on(table.messageId)
+      .where(sql`message_id is not null`),
+    index('scheduled_actions_resend')
+      .on(table.id)
+      .where(sql`needs_attention and on_uncertain = 'resend'`),
     index('scheduled_actions_enrollment')
       .on(table.enrollmentId, table.nodeId)
       .where(sql`enrollment_id is not null`),
@@ -61,6 +71,7 @@ export const scheduledActions = postrider.table(
     check('scheduled_actions_attention', sql`(state in (${oneOf(ATTENTION_STATES)})) = needs_attention`),
     check('scheduled_actions_attempts', sql`attempts >= 0 and rescues >= 0`),
     check('scheduled_actions_dedupe_key', sql`length(dedupe_key) between 1 and 512`),
+    check('scheduled_actions_on_uncertain', sql`on_uncertain = 'resend'`),
     check('scheduled_actions_node', sql`node_id is null or enrollment_id is not null`),
   ],
 )
