@@ -16,18 +16,39 @@ export const ERROR_CODES = {
   action_conflict: 'The action is in a state that does not allow this.',
   lane_invalid: 'A lane has an id, a weight or a priority Postrider cannot use.',
   lane_not_found: 'There is no such lane.',
+  email_invalid: 'An email to send is not valid.',
+  email_not_found: 'There is no such email.',
+  email_conflict: 'The email is in a state that does not allow this.',
+  idempotency_mismatch: 'The idempotency key was used before, for something else.',
+  idempotency_in_flight: 'The first call with this idempotency key is still under way.',
+  sender_invalid: 'A sender is not valid.',
+  sender_not_found: 'There is no such sender.',
+  sender_conflict: 'Another sender has this address, or this one is still needed.',
+  key_invalid: 'An API key to make is not valid.',
+  key_not_found: 'There is no such API key.',
+  event_invalid: 'An event is not valid.',
   lease_lost: 'The lease of an action was lost before its effect could be committed.',
 } as const
 
 export type ErrorCode = keyof typeof ERROR_CODES
+
+/** What is wrong where, in the caller's own input. */
+export interface Problem {
+  readonly path: readonly (string | number)[]
+  readonly detail: string
+}
 
 export class PostriderError extends Error {
   override readonly name = 'PostriderError'
 
   readonly code: ErrorCode
 
-  constructor(code: ErrorCode, message: string, options?: ErrorOptions) {
+  /** For input with parts: every part that is wrong, not only the first. */
+  readonly problems: readonly Problem[]
+
+  constructor(code: ErrorCode, message: string, options?: ErrorOptions & { problems?: readonly Problem[] }) {
     super(message, options)
     this.code = code
+    this.problems = options?.problems ?? []
   }
 }

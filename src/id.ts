@@ -15,3 +15,15 @@ export function firstIdAt(instant: Date): string {
 
 /** The workspace that exists without anybody making one. */
 export const DEFAULT_WORKSPACE = '00000000-0000-7000-8000-000000000000'
+
+/** Ids that people see say what they are of. */
+export const ID_PREFIXES = ['em', 'snd', 'key', 'evt', 'cap'] as const
+export type IdPrefix = (typeof ID_PREFIXES)[number]
+
+export const showId = (prefix: IdPrefix, id: string): string => `${prefix}_${id.replaceAll('-', '')}`
+
+/** The id behind what people see; null for anything else. */
+export function readId(prefix: IdPrefix, text: string): string | null {
+  const hex = /^([a-z]+)_([0-9a-f]{8})([0-9a-f]{4})([0-9a-f]{4})([0-9a-f]{4})([0-9a-f]{12})$/.exec(text)
+  return hex?.[1] === prefix ? hex.slice(2).join('-') : null
+}

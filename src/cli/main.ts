@@ -8,7 +8,7 @@ import { addTick } from './commands/tick.js'
 import { addWork } from './commands/work.js'
 import { findClosest } from '../domain/did-you-mean.js'
 import { exitCodeOf, reportError } from './exit-codes.js'
-import { VERSION } from './version.js'
+import { VERSION } from '../version.js'
 
 const program = new Command('postrider')
   .description('A durable email engine: no email goes out twice, none is lost, and what nobody can decide is shown.')

@@ -8,6 +8,7 @@ import type { Log } from '../log.js'
 import type { Handlers } from './handler.js'
 import { createLeaseKeeper } from './lease-keeper.js'
 import { createLoop } from './loop.js'
+import type { OutcomeNotes } from './outcome-notes.js'
 import { createPerformer } from './performer.js'
 
 /**
@@ -24,6 +25,11 @@ export interface Dispatcher {
   stop(graceMs?: number): Promise<void>
   /** Works until nothing is due or `signal` says enough; for ticks and tests. */
   drain(signal?: AbortSignal): Promise<void>
+  /**
+   * Carries out actions that were inserted already leased to this process under one token, beside its own work.
+   * Resolves when they are settled. `signal` ends what is not armed yet.
+   */
+  adopt(token: string, actions: readonly LeasedAction[], askedAt: number, signal: AbortSignal): Promise<void>
   /** Something is due; `later` if something may also fall due soon that this dispatcher does not know of. */
   wake(later?: boolean): void
   readonly counts: Readonly<Record<Outcome['kind'] | 'claimed', number>>
@@ -33,6 +39,7 @@ export interface DispatcherOptions {
   readonly db: Database
   readonly handlers: Handlers
   readonly policies: RetryPolicies
+  readonly notes?: OutcomeNotes
   readonly worker: string
   readonly log: Log
   /** Actions under way at once. */
@@ -178,6 +185,13 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
       if (!(await within(finished, graceMs)))
         log.warn({ underWay }, 'stopped before everything was settled; leases will run out')
       await leases.stop()
+    },
+    async adopt(token, actions, askedAt, signal) {
+      leases.start()
+      counts.claimed += actions.length
+      underWay += actions.length
+      const lost = AbortSignal.any([leases.take(token, actions, askedAt), signal])
+      await Promise.all(actions.map((action) => performer.perform(action, lost).then(finish)))
     },
     async drain(signal) {
       leases.start()

@@ -8,6 +8,8 @@ import type { Log } from '../log.js'
 import { groupCommit } from './group-commit.js'
 import type { EffectHandler, HandlerOutcome, Handlers, HandOverHandler } from './handler.js'
 import type { LeaseKeeper } from './lease-keeper.js'
+import type { OutcomeNotes } from './outcome-notes.js'
+import { whileAway } from './while-away.js'
 
 /**
  * Carries out one action that this worker holds: runs its handler, arms it when the handler asks, decides what a failure
@@ -27,21 +29,21 @@ export interface PerformerOptions {
   readonly policies: RetryPolicies
   readonly leases: LeaseKeeper
   readonly log: Log
+  /** Keeps what is known about a hand-over while the database cannot be told. */
+  readonly notes?: OutcomeNotes
   readonly onSettled: (action: LeasedAction, outcome: Outcome) => void
 }
 
 const GROUP = 1_000
 /** Two, so that the next group travels while one is being committed; more would only make the groups smaller. */
 const FLUSHES = 2
-const FIRST_SETTLE_PAUSE_MS = 250
-const LONGEST_SETTLE_PAUSE_MS = 5_000
 /** A worker of an older version may meet a type it does not know yet. It leaves it for one that does. */
 const UNKNOWN_TYPE_WAIT_MS = 5_000
 
 const messageOf = (error: unknown) => (error instanceof Error ? error.message : String(error))
 
 export function createPerformer(options: PerformerOptions): Performer {
-  const { db, handlers, policies, leases, log, onSettled } = options
+  const { db, handlers, policies, leases, log, notes, onSettled } = options
   const closing = new AbortController()
 
   const arm = groupCommit<LeasedAction, boolean>(
@@ -91,19 +93,18 @@ export function createPerformer(options: PerformerOptions): Performer {
 
   /** Keeps trying while the database is away: what is known about a hand-over must not be lost. */
   const record = async (action: LeasedAction, outcome: Outcome): Promise<boolean> => {
-    for (let pauseMs = FIRST_SETTLE_PAUSE_MS; ; pauseMs = Math.min(pauseMs * 2, LONGEST_SETTLE_PAUSE_MS)) {
-      try {
-        const written = await settle({ action, outcome })
-        if (written) onSettled(action, outcome)
-        else log.warn({ action: action.id, outcome: outcome.kind }, 'outcome not written: the lease was lost')
-        return written
-      } catch (error) {
-        if (!isDatabaseUnavailable(error)) {
-          log.error({ action: action.id, outcome: outcome.kind, err: error }, 'outcome refused by the database')
-          return false
-        }
-        await new Promise((resolve) => setTimeout(resolve, pauseMs))
-      }
+    try {
+      const written = await whileAway(
+        () => settle({ action, outcome }),
+        () => outcome.attempt && notes?.write({ actionId: action.id, token: action.leaseToken, outcome }),
+      )
+      notes?.remove(action.id)
+      if (written) onSettled(action, outcome)
+      else log.warn({ action: action.id, outcome: outcome.kind }, 'outcome not written: the lease was lost')
+      return written
+    } catch (error) {
+      log.error({ action: action.id, outcome: outcome.kind, err: error }, 'outcome refused by the database')
+      return false
     }
   }
 

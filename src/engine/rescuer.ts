@@ -1,6 +1,7 @@
 import type { Database } from '../db/client.js'
 import { promoteActions } from '../db/promote-actions.js'
 import { type RescueCursor, rescueActions } from '../db/rescue-actions.js'
+import { resendUncertain } from '../db/resend-uncertain.js'
 import { findUnsweptLane, sweepCanceledLane } from '../db/sweep-canceled-lane.js'
 import type { Log } from '../log.js'
 import { createLoop, type Loop } from './loop.js'
@@ -14,14 +15,23 @@ export interface Rebuilt {
   readonly leases: number
   readonly pending: number
   readonly uncertain: number
+  /** Uncertain actions whose sender had chosen to send them again. */
+  readonly resent: number
   readonly promoted: number
   readonly canceled: number
 }
 
+/** How often, and after which wait, an action whose sender chose `resend` is handed over again. */
+export interface ResendPolicy {
+  readonly maxAttempts: number
+  readonly waitMs: number
+}
+
+const NO_RESEND: ResendPolicy = { maxAttempts: 0, waitMs: 0 }
 const LEASES = 50
 const PROMOTION = 1_000
 
-export async function rebuild(db: Database): Promise<Rebuilt> {
+export async function rebuild(db: Database, resend: ResendPolicy = NO_RESEND): Promise<Rebuilt> {
   let [leases, pending, uncertain, promoted, canceled] = [0, 0, 0, 0, 0]
   for (let after: RescueCursor | undefined; ;) {
     const rescued = await rescueActions(db, LEASES, after)
@@ -31,6 +41,7 @@ export async function rebuild(db: Database): Promise<Rebuilt> {
     if (!rescued.next) break
     after = rescued.next
   }
+  const resent = (await resendUncertain(db, { ...resend, limit: PROMOTION })).length
   for (;;) {
     const { promoted: some } = await promoteActions(db, PROMOTION)
     promoted += some
@@ -41,26 +52,27 @@ export async function rebuild(db: Database): Promise<Rebuilt> {
     if (!lane) break
     canceled += await sweepCanceledLane(db, lane)
   }
-  return { leases, pending, uncertain, promoted, canceled }
+  return { leases, pending, uncertain, resent, promoted, canceled }
 }
 
 export interface RescuerOptions {
   readonly db: Database
   readonly log: Log
   readonly intervalMs: number
+  readonly resend?: ResendPolicy
   /** Something became due: tell the dispatcher. */
   readonly onDue: () => void
 }
 
-export function createRescuer({ db, log, intervalMs, onDue }: RescuerOptions): Loop {
+export function createRescuer({ db, log, intervalMs, resend, onDue }: RescuerOptions): Loop {
   return createLoop({
     name: 'rescuer',
     log,
     intervalMs,
     async round() {
-      const rebuilt = await rebuild(db)
+      const rebuilt = await rebuild(db, resend)
       if (rebuilt.uncertain > 0) log.warn(rebuilt, 'actions became uncertain: nobody knows whether they happened')
-      else if (rebuilt.pending + rebuilt.canceled > 0) log.info(rebuilt, 'rebuilt')
+      else if (rebuilt.pending + rebuilt.canceled + rebuilt.resent > 0) log.info(rebuilt, 'rebuilt')
       if (rebuilt.pending + rebuilt.promoted > 0) onDue()
     },
   })

@@ -3,7 +3,7 @@ import { createPostrider } from '../../compose.js'
 import { createLog } from '../../log.js'
 import { runUntilSignal } from '../run-until-signal.js'
 import { addSettings, configFrom } from '../settings.js'
-import { VERSION } from '../version.js'
+import { VERSION } from '../../version.js'
 
 export function addStart(program: Command): void {
   addSettings(

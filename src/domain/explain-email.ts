@@ -1,0 +1,56 @@
+import type { EmailStatus } from './email-status.js'
+
+/** Why an email is where it is and what comes next, in one sentence for people. */
+export interface Explained {
+  readonly status: EmailStatus
+  readonly attempts: number
+  readonly runAt: Date
+  readonly reason: string | null
+  readonly lanePaused: boolean
+  readonly laneHeldUntil: Date | null
+  readonly senderPausedReason: string | null
+  readonly now: Date
+}
+
+const at = (instant: Date) => `${instant.toISOString().slice(0, 19).replace('T', ' ')} UTC`
+const because = (reason: string | null) => (reason ? `: ${reason.replace(/[.\s]+$/, '')}.` : '.')
+
+export function explainEmail(email: Explained): string {
+  const waits = describeWait(email)
+  switch (email.status) {
+    case 'scheduled':
+      return waits ?? 'It is due and goes out as soon as a worker takes it.'
+    case 'retry_scheduled': {
+      const tried = email.attempts === 0 ? 'It did not go out yet' : `It failed ${times(email.attempts)}`
+      return `${tried}${because(email.reason)} ${waits ?? 'The next attempt is due.'}`
+    }
+    case 'sending':
+      return 'A worker is handing it over right now.'
+    case 'sent':
+      return 'The next mail server accepted it.'
+    case 'uncertain':
+      return `Nobody can know whether it went out${because(email.reason)} It is held until an event about it arrives or somebody resolves it as sent or sends it again.`
+    case 'failed':
+      return `It failed for good${because(email.reason)} It stays so until somebody retries or dismisses it.`
+    case 'canceled':
+      return 'It was canceled before it went out.'
+    case 'suppressed':
+      return `It was not sent${because(email.reason ?? 'the address is suppressed')}`
+    case 'expired':
+      return 'Its time was over before it could go out.'
+    case 'dismissed':
+      return 'It failed, and somebody dismissed it.'
+  }
+}
+
+const times = (count: number) => (count === 1 ? 'once' : `${count} times`)
+
+function describeWait(email: Explained): string | null {
+  if (email.senderPausedReason !== null)
+    return `It waits because its sender is paused${because(email.senderPausedReason)}`
+  if (email.lanePaused) return 'It waits because its lane is paused.'
+  if (email.laneHeldUntil && email.laneHeldUntil > email.now)
+    return `It waits until ${at(email.laneHeldUntil)} because the mail server asked its sender to slow down.`
+  if (email.runAt > email.now) return `It goes out at ${at(email.runAt)}.`
+  return null
+}

@@ -1,0 +1,156 @@
+import type { Database } from '../db/client.js'
+import type { DeliveryRequest, LoadedDelivery } from '../db/deliveries.js'
+import { pauseSender, slowSender, unslowSender } from '../db/senders.js'
+import { insertSuppression } from '../db/suppressions.js'
+import type { LeasedAction, Reason } from '../domain/action.js'
+import { foldAddress, maskAddress } from '../domain/address.js'
+import type { Attempt } from '../domain/attempt.js'
+import type { Evidence, FailureClass } from '../domain/failure.js'
+import { newId } from '../id.js'
+import type { Log } from '../log.js'
+import type { Provider, ProviderResult } from '../providers/provider.js'
+import type { Grip, HandlerOutcome, HandOverHandler } from './handler.js'
+import { whileAway } from './while-away.js'
+
+/**
+ * Sends: the handler of `send` actions. It looks once more whether the email may go out, has a provider hand it over,
+ * and says what the answer means: for the email, for its sender, for the address.
+ */
+export interface SenderOptions {
+  readonly db: Database
+  readonly log: Log
+  readonly worker: string
+  /** Together with whoever else is about to send. */
+  readonly load: (request: DeliveryRequest) => Promise<LoadedDelivery | null>
+  /** Null when the sender was removed. */
+  readonly providerOf: (workspaceId: string, senderId: string) => Promise<Provider | null>
+  readonly onAttempt?: (attempt: Attempt) => void
+}
+
+export function createSender(options: SenderOptions): HandOverHandler {
+  const { db, log, worker, load, providerOf } = options
+  /** Senders this process has slowed: the next accepted email says that they need it no longer. */
+  const slowed = new Set<string>()
+
+  const handOver = async (action: LeasedAction, grip: Grip): Promise<HandlerOutcome> => {
+    const { message: messageId, recipient } = action.payload as { message: string; recipient: string }
+    const { workspaceId } = action
+    const loaded = await load({ workspaceId, messageId, recipient: foldAddress(recipient) })
+    if (!loaded) return fail('message_missing', 'The message is not there any more.')
+    const { message, senderId, suppressed } = loaded
+    if (suppressed) return skip('suppressed', `the address is suppressed (${suppressed.replaceAll('_', ' ')})`)
+    const provider = await providerOf(workspaceId, senderId)
+    if (!provider) return fail('sender_missing', 'The sender of this email was removed.')
+
+    const result = await provider.send(
+      { actionId: action.id, message, returnPath: message.from.address, recipient },
+      grip,
+    )
+    if (result.kind === 'released') return release(action, grip)
+    const attempt = toAttempt(result, action)
+    options.onAttempt?.(attempt)
+    log.info(
+      {
+        email: message.id,
+        action: action.id,
+        to: maskAddress(recipient),
+        attempt: action.attempts + 1,
+        ...(action.inline && { inline: true }),
+        outcome: result.kind,
+        ...(attempt.failure && { failure: attempt.failure }),
+        phase: attempt.phase,
+        code: attempt.code,
+        ms: Math.round(attempt.durationMs),
+      },
+      'attempt',
+    )
+    return { ...(await conclude(result, action, senderId, recipient, loaded)), attempt }
+  }
+
+  const conclude = async (
+    result: Exclude<ProviderResult, { kind: 'released' }>,
+    action: LeasedAction,
+    senderId: string,
+    recipient: string,
+    { inline }: LoadedDelivery,
+  ): Promise<HandlerOutcome> => {
+    const { workspaceId } = action
+    const text = describe(result.evidence)
+    switch (result.kind) {
+      case 'accepted':
+        if (slowed.delete(senderId)) void unslowSender(db, workspaceId, senderId).catch(() => slowed.add(senderId))
+        return { kind: 'done' }
+      case 'uncertain':
+        return { kind: 'uncertain', reason: { code: 'no_reply', text } }
+      case 'deferred':
+        return result.failure === 'throttled'
+          ? slow(result, action, senderId, text)
+          : retry({ code: 'transient', text }, action, inline)
+      case 'rejected':
+        if (result.failure === 'recipient') await suppress(workspaceId, recipient, text)
+        if (result.failure === 'sender') await pause(workspaceId, senderId, text)
+        return fail(result.failure, text)
+    }
+  }
+
+  const slow = async (
+    result: { readonly retryAfterMs?: number },
+    { workspaceId }: LeasedAction,
+    senderId: string,
+    text: string,
+  ): Promise<HandlerOutcome> => {
+    slowed.add(senderId)
+    const waitMs = await whileAway(() => slowSender(db, workspaceId, senderId, result.retryAfterMs))
+    log.warn({ sender: senderId, waitMs }, 'the server asks to slow down: the sender is held back')
+    return { kind: 'retry', counts: false, waitMs, reason: { code: 'throttled', text } }
+  }
+
+  const suppress = async (workspaceId: string, recipient: string, detail: string) => {
+    const address = foldAddress(recipient)
+    await whileAway(() => insertSuppression(db, workspaceId, { address, scope: 'all', reason: 'hard_bounce', detail }))
+    log.info({ to: maskAddress(recipient) }, 'address suppressed: its server does not know it')
+  }
+
+  const pause = async (workspaceId: string, senderId: string, reason: string) => {
+    await whileAway(() =>
+      db.transaction((tx) => pauseSender(tx, workspaceId, senderId, { code: 'authentication_failed', reason })),
+    )
+    log.error({ sender: senderId, reason }, 'sender paused: its server refused its credentials; the rest waits')
+  }
+
+  const toAttempt = (result: Exclude<ProviderResult, { kind: 'released' }>, action: LeasedAction): Attempt => ({
+    ...result.evidence,
+    id: newId(),
+    outcome: result.kind,
+    failure: failureOf(result),
+    worker,
+    inline: action.inline ?? false,
+  })
+
+  return { kind: 'hand-over', retryPolicy: 'transactional', handOver }
+}
+
+const failureOf = (result: Exclude<ProviderResult, { kind: 'released' }>): FailureClass | null =>
+  result.kind === 'accepted' ? null : result.kind === 'uncertain' ? 'undecidable' : result.failure
+
+const describe = ({ phase, reply }: Evidence) => `${reply} (${phase})`
+
+const fail = (code: string, text: string): HandlerOutcome => ({ kind: 'failed', reason: { code, text } })
+const skip = (code: string, text: string): HandlerOutcome => ({ kind: 'skipped', reason: { code, text } })
+
+/**
+ * An attempt inside the caller's request does not count, but it moves the schedule: the next one comes as late as after
+ * a first failure, and those after it as late as after a second, a third, …
+ */
+const retry = (reason: Reason, action: LeasedAction, inline: boolean): HandlerOutcome => ({
+  kind: 'retry',
+  reason,
+  ...(action.inline && { counts: false }),
+  ...(inline && { uncounted: 1 }),
+})
+
+/** Nothing was handed over. When that was because the caller could wait no longer, the policy says when to go on. */
+const release = (action: LeasedAction, grip: Grip): HandlerOutcome =>
+  action.inline && grip.signal.aborted
+    ? retry({ code: 'inline_deadline', text: 'It did not go out within the time the caller could wait.' }, action, true)
+    : { kind: 'release' }

@@ -1,0 +1,33 @@
+import type { NewIdempotencyKey, PreparedEmail } from '../db/accept-emails.js'
+import type { Database } from '../db/client.js'
+import type { Sender } from '../db/senders.js'
+import type { Evidence } from '../domain/failure.js'
+import type { Log } from '../log.js'
+
+/** What operations need of the running system; put together by compose. */
+export interface Context {
+  readonly db: Database
+  readonly log: Log
+  /** Writes emails, together with whoever else accepts at the same moment. Returns when each was accepted, by id. */
+  accept(emails: readonly PreparedEmail[], keys: readonly NewIdempotencyKey[]): Promise<ReadonlyMap<string, Date>>
+  /** The senders of a workspace, as of a moment ago. */
+  sendersOf(workspaceId: string): Promise<readonly Sender[]>
+  /** Forget what is remembered of a workspace's senders: one has changed. */
+  sendersChanged(workspaceId: string): void
+  /** Checks an SMTP URL and seals it for storing; throws a sentence about what is wrong with it. */
+  sealSmtpUrl(url: string): string
+  /** Connects and authenticates as a sender would, without sending. */
+  testSender(workspaceId: string, senderId: string): Promise<SenderTest>
+  /** Something may be due. */
+  wake(later?: boolean): void
+  /** A fresh lease for emails that this process will send within the caller's request. */
+  newLease(): NonNullable<PreparedEmail['lease']>
+  /** Sends emails that were accepted under such a lease. Resolves when all is settled, or at the deadline. */
+  sendNow(emails: readonly PreparedEmail[], deadlineMs: number): Promise<void>
+}
+
+export interface SenderTest {
+  readonly ok: boolean
+  /** How far it came and what the server said. */
+  readonly evidence: Evidence | null
+}

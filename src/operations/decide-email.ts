@@ -1,0 +1,70 @@
+import { DECIDABLE, decideEmails, type EmailDecision } from '../db/decide-emails.js'
+import { type Email, type EmailFilter, findEmail, listEmails } from '../db/emails.js'
+import { PostriderError } from '../errors.js'
+import { showId } from '../id.js'
+import type { Context } from './context.js'
+
+/** What a person decides about one email. `by` says who, for the email's history. */
+export interface Decision {
+  readonly by: string
+  /** For `reschedule`. */
+  readonly at?: Date
+}
+
+export async function decideEmail(
+  context: Context,
+  workspaceId: string,
+  id: string,
+  decision: EmailDecision,
+  options: Decision,
+): Promise<Email> {
+  const changed = await decideEmails(context.db, workspaceId, [id], decision, options)
+  const email = await findEmail(context.db, workspaceId, id)
+  if (!email) throw new PostriderError('email_not_found', 'There is no such email.')
+  if (changed.length === 0)
+    throw new PostriderError(
+      'email_conflict',
+      `Email ${showId('em', id)} is ${email.status}; ${WORDS[decision]} needs ${DECIDABLE[decision].join(' or ')}.`,
+    )
+  context.log.info({ email: id, decision, by: options.by }, 'decided')
+  context.wake()
+  return email
+}
+
+const WORDS: Readonly<Record<EmailDecision, string>> = {
+  retry: 'retrying',
+  dismiss: 'dismissing',
+  sent: 'marking as sent',
+  resend: 'sending again',
+  cancel: 'cancelling',
+  reschedule: 'rescheduling',
+}
+
+const PAGE = 500
+
+/** The same for all emails that match, however many; returns how many were changed. */
+export async function decideMatchingEmails(
+  context: Context,
+  workspaceId: string,
+  filter: EmailFilter,
+  decision: 'retry' | 'dismiss',
+  { by }: Decision,
+): Promise<number> {
+  let changed = 0
+  let after: string | undefined
+  for (;;) {
+    const page = await listEmails(
+      context.db,
+      workspaceId,
+      { ...filter, status: 'failed' },
+      { limit: PAGE, ...(after !== undefined && { after }) },
+    )
+    if (page.length === 0) break
+    after = page.at(-1)!.id
+    const ids = page.map(({ id }) => id)
+    changed += (await decideEmails(context.db, workspaceId, ids, decision, { by })).length
+  }
+  context.log.info({ decision, changed, by }, 'decided for all that match')
+  context.wake()
+  return changed
+}

@@ -1,0 +1,117 @@
+import {
+  deleteSender,
+  findSender,
+  insertSender,
+  pauseSender,
+  resumeSender,
+  type Sender,
+  type SenderFields,
+  updateSender,
+} from '../db/senders.js'
+import { foldAddress, parseMailbox } from '../domain/address.js'
+import { type Problem, PostriderError } from '../errors.js'
+import { newId } from '../id.js'
+import type { Context } from './context.js'
+
+/** Changes to senders. Credentials go in as an SMTP URL and never come out again. */
+export interface SenderInput {
+  readonly name?: string | null
+  readonly address?: string
+  readonly provider?: 'smtp' | 'capture'
+  readonly smtpUrl?: string
+  readonly isDefault?: boolean
+}
+
+export async function createSender(context: Context, workspaceId: string, input: SenderInput): Promise<Sender> {
+  const fields = readFields(context, input, null)
+  const made = await context.db.transaction((tx) => insertSender(tx, workspaceId, newId(), fields))
+  if (!made) throw addressTaken()
+  context.sendersChanged(workspaceId)
+  return made
+}
+
+export async function changeSender(
+  context: Context,
+  workspaceId: string,
+  id: string,
+  input: SenderInput,
+): Promise<Sender> {
+  const known = await findSender(context.db, workspaceId, id)
+  if (!known) throw notFound()
+  const fields = readFields(context, input, known)
+  const changed = await context.db
+    .transaction((tx) => updateSender(tx, workspaceId, id, fields))
+    .catch((error: unknown) => {
+      throw (error as { code?: unknown }).code === '23505' ? addressTaken() : error
+    })
+  if (!changed) throw notFound()
+  context.sendersChanged(workspaceId)
+  return changed
+}
+
+export async function removeSender(context: Context, workspaceId: string, id: string): Promise<void> {
+  const known = await findSender(context.db, workspaceId, id)
+  if (!known) throw notFound()
+  if (known.isDefault)
+    throw new PostriderError(
+      'sender_conflict',
+      'The default sender cannot be removed: make another one the default first.',
+    )
+  await deleteSender(context.db, workspaceId, id)
+  context.sendersChanged(workspaceId)
+}
+
+export async function holdSender(context: Context, workspaceId: string, id: string, reason: string): Promise<Sender> {
+  const paused = await context.db.transaction((tx) => pauseSender(tx, workspaceId, id, { code: 'paused', reason }))
+  if (!paused) throw notFound()
+  context.log.info({ sender: id }, 'sender paused')
+  context.sendersChanged(workspaceId)
+  return paused
+}
+
+export async function releaseSender(context: Context, workspaceId: string, id: string): Promise<Sender> {
+  const resumed = await context.db.transaction((tx) => resumeSender(tx, workspaceId, id))
+  if (!resumed) throw notFound()
+  context.log.info({ sender: id }, 'sender resumed')
+  context.sendersChanged(workspaceId)
+  context.wake()
+  return resumed
+}
+
+function readFields(context: Context, input: SenderInput, known: Sender | null): SenderFields {
+  const problems: Problem[] = []
+  const mailbox = input.address === undefined ? null : parseMailbox(input.address)
+  if (input.address !== undefined && !mailbox)
+    problems.push({ path: ['address'], detail: 'must be one address, such as ada@example.com' })
+  if (input.address === undefined && !known) problems.push({ path: ['address'], detail: 'is needed' })
+  if (input.name && (input.name.length > 200 || /[\p{Cc}\u2028\u2029]/u.test(input.name)))
+    problems.push({ path: ['name'], detail: 'must be at most 200 characters without control characters' })
+  const provider = input.provider ?? (input.smtpUrl === undefined ? (known?.provider ?? 'capture') : 'smtp')
+  let credentials = provider === 'smtp' ? (known?.credentials ?? null) : null
+  if (input.smtpUrl !== undefined)
+    try {
+      credentials = context.sealSmtpUrl(input.smtpUrl)
+    } catch (error) {
+      problems.push({ path: ['smtpUrl'], detail: (error as Error).message })
+    }
+  if (input.isDefault === false && known?.isDefault)
+    problems.push({ path: ['isDefault'], detail: 'make another sender the default instead' })
+  if (problems.length > 0)
+    throw new PostriderError(
+      'sender_invalid',
+      problems.map(({ path, detail }) => `${path.join('.')} ${detail}`).join('; '),
+      { problems },
+    )
+  const address = mailbox?.address ?? known!.address
+  return {
+    name: input.name === undefined ? (mailbox?.name ?? known?.name ?? null) : input.name,
+    address,
+    foldedAddress: foldAddress(address),
+    provider,
+    credentials,
+    isDefault: input.isDefault ?? known?.isDefault ?? false,
+  }
+}
+
+const notFound = () => new PostriderError('sender_not_found', 'There is no such sender.')
+const addressTaken = () => new PostriderError('sender_conflict', 'Another sender of this workspace has this address.')

@@ -1,0 +1,321 @@
+/**
+ * An SMTP server on raw sockets that does, at any point of the conversation, what it is told: answer anything, drop,
+ * reset, hang, talk nonsense or without end, drip, or close one half. It keeps the exact bytes of every message it took
+ * and every line it was told, in order: the judge of what a client really did.
+ */
+import { createServer, type Server, type Socket } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { createSecureContext, TLSSocket } from 'node:tls'
+
+export const POINTS = ['greeting', 'ehlo', 'starttls', 'auth', 'mail', 'rcpt', 'data', 'body', 'dot', 'rset'] as const
+export type Point = (typeof POINTS)[number]
+
+export type Act =
+  | { readonly do: 'reply'; readonly text: string }
+  /** Closes the connection with FIN; with `reset`, with RST. */
+  | { readonly do: 'drop' | 'reset' }
+  /** Says nothing more and reads nothing more. */
+  | { readonly do: 'hang' }
+  | { readonly do: 'garbage' }
+  /** A reply that never ends: megabytes without a line break, or lines that all promise another. */
+  | { readonly do: 'oversized'; readonly lines?: boolean }
+  /** A good reply, one byte at a time. */
+  | { readonly do: 'drip'; readonly text: string; readonly everyMs: number }
+  /** Closes its own half and goes on reading. */
+  | { readonly do: 'half-close' }
+
+export interface ScriptedOptions {
+  readonly extensions?: readonly string[]
+  readonly tls?: { readonly key: string; readonly cert: string; readonly implicit?: boolean }
+  /** Sent in clear together with the answer to STARTTLS. */
+  readonly injectAfterStarttls?: string
+  readonly host?: string
+}
+
+export interface Taken {
+  readonly mail: string
+  readonly rcpt: string
+  /** As it came over the wire: everything after 354 up to, and without, the final dot's line. */
+  readonly raw: Buffer
+}
+
+/** What to do at a point; nothing is the ordinary answer. `connection` counts from 1. */
+export type Script = (point: Point, line: string, connection: number) => Act | undefined
+
+export class ScriptedSmtp {
+  readonly taken: Taken[] = []
+  /** Every line of every client, and `<body>` when the first byte of a body arrives. */
+  readonly heard: string[] = []
+  script: Script = () => undefined
+  /** Whether a message is kept when the dot arrives, whatever is answered. */
+  takesAtDot = true
+  connections = 0
+  readonly options: ScriptedOptions
+  readonly open = new Set<Conversation>()
+  readonly #server: Server
+  #waiting: { readonly until: () => boolean; readonly resolve: () => void }[] = []
+
+  constructor(options: ScriptedOptions) {
+    this.options = options
+    this.#server = createServer({ allowHalfOpen: true, noDelay: true }, (socket) => {
+      this.open.add(new Conversation(this, socket, ++this.connections))
+      this.notice()
+    })
+  }
+
+  get port(): number {
+    return (this.#server.address() as { port: number }).port
+  }
+
+  async listen(): Promise<this> {
+    await new Promise<void>((resolve) => this.#server.listen(0, this.options.host ?? '127.0.0.1', resolve))
+    return this
+  }
+
+  hear(line: string): void {
+    this.heard.push(line)
+    this.notice()
+  }
+
+  notice(): void {
+    this.#waiting = this.#waiting.filter(({ until, resolve }) => {
+      if (!until()) return true
+      resolve()
+      return false
+    })
+  }
+
+  /** When something has been heard, taken or closed. */
+  when(until: () => boolean): Promise<void> {
+    if (until()) return Promise.resolve()
+    return new Promise((resolve) => this.#waiting.push({ until, resolve }))
+  }
+
+  /** Ends every open connection as an idle timeout or a restart of the server would. */
+  dropAll(how: 'drop' | 'reset' = 'drop'): void {
+    for (const conversation of this.open) conversation.act({ do: how })
+  }
+
+  async close(): Promise<void> {
+    for (const conversation of this.open) conversation.destroy()
+    await new Promise<void>((resolve) => this.#server.close(() => resolve()))
+  }
+}
+
+export function startScriptedSmtp(options: ScriptedOptions = {}): Promise<ScriptedSmtp> {
+  return new ScriptedSmtp(options).listen()
+}
+
+const VERBS: Readonly<Record<string, Point>> = {
+  EHLO: 'ehlo',
+  HELO: 'ehlo',
+  STARTTLS: 'starttls',
+  AUTH: 'auth',
+  MAIL: 'mail',
+  RCPT: 'rcpt',
+  DATA: 'data',
+  RSET: 'rset',
+}
+
+class Conversation {
+  readonly #server: ScriptedSmtp
+  readonly #plain: Socket
+  readonly #number: number
+  #socket: Socket
+  #input = Buffer.alloc(0)
+  #isDeaf = false
+  #isSecure = false
+  #authSteps = 0
+  #mail: string | null = null
+  #rcpt: string | null = null
+  #body: 'none' | 'awaited' | 'begun' = 'none'
+
+  constructor(server: ScriptedSmtp, socket: Socket, number: number) {
+    this.#server = server
+    this.#plain = socket
+    this.#number = number
+    this.#socket = socket
+    socket.on('error', () => {})
+    socket.on('close', () => {
+      server.open.delete(this)
+      server.notice()
+    })
+    if (server.options.tls?.implicit) this.#secure()
+    else this.#listen()
+    this.#answer('greeting', '', '220 scripted ESMTP')
+  }
+
+  destroy(): void {
+    this.#socket.destroy()
+    this.#plain.destroy()
+  }
+
+  act(act: Act): void {
+    if (act.do === 'reply') return this.#say(act.text)
+    this.#isDeaf = true
+    switch (act.do) {
+      case 'drop':
+        return void this.#socket.end()
+      case 'reset':
+        return void this.#plain.resetAndDestroy()
+      case 'hang':
+        return void this.#socket.pause()
+      case 'half-close':
+        this.#isDeaf = false
+        return void this.#socket.end()
+      case 'garbage':
+        return void this.#socket.write('\u0000\u0001 this is not SMTP\r\nHTTP/1.1 400 Bad Request\r\n\r\n')
+      case 'oversized':
+        return void this.#babble(act.lines === true)
+      case 'drip':
+        return void this.#drip(act.text, act.everyMs)
+    }
+  }
+
+  async #babble(inLines: boolean): Promise<void> {
+    const piece = Buffer.from((inLines ? '250-more\r\n' : '250-and on').repeat(6_500))
+    while (!this.#socket.destroyed && this.#socket.writable) {
+      this.#socket.write(piece)
+      await sleep(1)
+    }
+  }
+
+  async #drip(text: string, everyMs: number): Promise<void> {
+    for (const letter of text) {
+      if (this.#socket.destroyed || !this.#socket.writable) return
+      this.#socket.write(letter)
+      await sleep(everyMs)
+    }
+  }
+
+  #secure(): void {
+    const { key, cert } = this.#server.options.tls!
+    const secured = new TLSSocket(this.#plain, { isServer: true, secureContext: createSecureContext({ key, cert }) })
+    secured.on('error', () => this.destroy())
+    this.#socket = secured
+    this.#isSecure = true
+    this.#listen()
+  }
+
+  #listen(): void {
+    const socket = this.#socket
+    socket.on('data', (chunk: Buffer) => {
+      if (this.#isDeaf || socket !== this.#socket) return
+      this.#input = Buffer.concat([this.#input, chunk])
+      this.#read()
+    })
+    socket.on('end', () => socket.end())
+  }
+
+  #read(): void {
+    while (!this.#isDeaf && this.#input.length > 0) {
+      if (this.#body !== 'none') {
+        if (!this.#readBody()) return
+        continue
+      }
+      const end = this.#input.indexOf('\r\n')
+      if (end === -1) return
+      const line = this.#input.toString('utf8', 0, end)
+      this.#input = this.#input.subarray(end + 2)
+      this.#server.hear(line)
+      this.#command(line)
+    }
+  }
+
+  /** Only CRLF, a dot and CRLF end a message: whatever else a client takes for an end shows up in its bytes. */
+  #readBody(): boolean {
+    if (this.#body === 'awaited') {
+      this.#body = 'begun'
+      this.#server.hear('<body>')
+      const act = this.#server.script('body', '', this.#number)
+      if (act) {
+        this.#isDeaf = true
+        this.act(act)
+        if (act.do !== 'half-close') return false
+      }
+    }
+    const isEmpty = this.#input.subarray(0, 3).equals(Buffer.from('.\r\n'))
+    const end = isEmpty ? -2 : this.#input.indexOf('\r\n.\r\n')
+    if (end === -1) return false
+    const raw = Buffer.from(this.#input.subarray(0, end + 2))
+    this.#input = this.#input.subarray(end + 5)
+    this.#body = 'none'
+    if (this.#server.takesAtDot) this.#server.taken.push({ mail: this.#mail!, rcpt: this.#rcpt!, raw })
+    this.#mail = null
+    this.#rcpt = null
+    this.#answer('dot', '', '250 2.0.0 Ok: queued as 4XyZ')
+    this.#server.notice()
+    return true
+  }
+
+  #command(line: string): void {
+    if (this.#authSteps > 0) return this.#continueAuth(line)
+    const verb = line.split(' ', 1)[0]!.toUpperCase()
+    if (verb === 'QUIT') {
+      this.#say('221 2.0.0 Bye')
+      this.#socket.end()
+      return
+    }
+    const point = VERBS[verb]
+    if (!point) return this.#say('500 5.5.2 What?')
+    if (point === 'ehlo') return this.#answer(point, line, this.#ehlo())
+    if (point === 'starttls') return this.#starttls(line)
+    if (point === 'auth') return this.#auth(line)
+    if (point === 'rcpt' && this.#mail === null) return this.#say('503 5.5.1 MAIL first')
+    if (point === 'data' && this.#rcpt === null) {
+      const act = this.#mail === null ? undefined : this.#server.script('data', line, this.#number)
+      return act ? this.act(act) : this.#say('554 5.5.1 No valid recipients')
+    }
+    const act = this.#server.script(point, line, this.#number)
+    const isGood = !act || (act.do === 'reply' && /^[23]/.test(act.text))
+    if (point === 'mail' && isGood) this.#mail = line
+    if (point === 'rcpt' && isGood) this.#rcpt = line
+    if (point === 'rset') this.#mail = this.#rcpt = null
+    if (point === 'data' && (!act || (act.do === 'reply' && act.text.startsWith('354')))) this.#body = 'awaited'
+    if (act) this.act(act)
+    else this.#say(point === 'data' ? '354 End data with <CR><LF>.<CR><LF>' : '250 2.1.0 Ok')
+  }
+
+  #ehlo(): string {
+    const { extensions = ['PIPELINING', 'SIZE 50000000', 'SMTPUTF8'], tls } = this.#server.options
+    const offered = ['scripted', ...extensions, ...(tls && !this.#isSecure ? ['STARTTLS'] : [])]
+    return offered.map((name, index) => `250${index === offered.length - 1 ? ' ' : '-'}${name}`).join('\r\n')
+  }
+
+  #starttls(line: string): void {
+    const act = this.#server.script('starttls', line, this.#number)
+    if (act) return this.act(act)
+    if (!this.#server.options.tls) return this.#say('502 5.5.1 Not here')
+    this.#socket.write(`220 2.0.0 Ready\r\n${this.#server.options.injectAfterStarttls ?? ''}`)
+    this.#plain.removeAllListeners('data')
+    this.#input = Buffer.alloc(0)
+    this.#secure()
+  }
+
+  #auth(line: string): void {
+    const act = this.#server.script('auth', line, this.#number)
+    if (act) return this.act(act)
+    if (line.startsWith('AUTH LOGIN')) {
+      this.#authSteps = 2
+      return this.#say('334 VXNlcm5hbWU6')
+    }
+    this.#say('235 2.7.0 Welcome')
+  }
+
+  #continueAuth(line: string): void {
+    this.#authSteps--
+    const act = this.#server.script('auth', line, this.#number)
+    if (act) return this.act(act)
+    this.#say(this.#authSteps > 0 ? '334 UGFzc3dvcmQ6' : '235 2.7.0 Welcome')
+  }
+
+  #answer(point: Point, line: string, usual: string): void {
+    const act = this.#server.script(point, line, this.#number)
+    if (act) this.act(act)
+    else this.#say(usual)
+  }
+
+  #say(text: string): void {
+    this.#socket.write(`${text}\r\n`)
+  }
+}
