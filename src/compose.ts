@@ -1,7 +1,12 @@
 import { hostname } from 'node:os'
+import { join } from 'node:path'
+import { composeContext } from './compose-context.js'
+import { composeProviders } from './compose-providers.js'
 import { dismissAction, findAction, retryAction, readBacklog, resolveAction, type Backlog } from './db/actions.js'
 import { cancelActions, type CancelFilter } from './db/cancel-actions.js'
-import { joinTransaction, type QueryRunner } from './db/client.js'
+import { type DrizzleTransaction, joinTransaction, type QueryRunner } from './db/client.js'
+import { countLiveActions } from './db/count-actions.js'
+import { type LoadedDelivery, loadDeliveries, type DeliveryRequest } from './db/deliveries.js'
 import { cancelLane, configureLane, pauseLane, resumeLane, type LaneState } from './db/lanes.js'
 import { migrate, requireCurrentSchema } from './db/migrate.js'
 import { openDatabase } from './db/open-database.js'
@@ -9,15 +14,27 @@ import type { ScheduleResult } from './db/schedule-actions.js'
 import { WAKE_CHANNEL } from './db/wake-channel.js'
 import type { Action, NewAction } from './domain/action.js'
 import type { LaneSettings } from './domain/lane.js'
+import type { Mailbox } from './domain/message.js'
 import { RETRY_POLICIES, type RetryPolicies } from './domain/retry.js'
+import { type Emails, createEmails } from './emails.js'
 import { createDispatcher, type Dispatcher } from './engine/dispatcher.js'
 import type { Handlers } from './engine/handler.js'
+import { createOutcomeNotes } from './engine/outcome-notes.js'
 import { createPruner } from './engine/pruner.js'
 import { createRescuer, rebuild } from './engine/rescuer.js'
+import { createSender } from './engine/sender.js'
 import { createWaker } from './engine/waker.js'
+import { groupCommit } from './group-commit.js'
+import { createApp } from './http/app.js'
 import { DEFAULT_WORKSPACE, newId } from './id.js'
 import { createLog, type Log } from './log.js'
+import { createMetrics } from './metrics.js'
+import { ensureConfiguredSender } from './operations/configured-sender.js'
+import type { Context } from './operations/context.js'
+import { INLINE_DEADLINE_MS } from './operations/send-emails.js'
 import { scheduleActions } from './operations/schedule-actions.js'
+import { findSecret } from './secret.js'
+import { createSecretBox, type SecretBox } from './secret-box.js'
 
 /** The wiring: the only place that knows how the parts are put together. */
 export interface PostriderOptions {
@@ -36,18 +53,35 @@ export interface PostriderOptions {
   readonly retentionMs?: number
   readonly retryPolicies?: RetryPolicies
   readonly maxConnections?: number
+  /** The mail server of the default sender. Without it the dev inbox keeps every email. */
+  readonly smtpUrl?: string | null
+  /** Who the default sender is. */
+  readonly mailFrom?: Mailbox
+  /** Seals stored credentials and signs links. With the embedded database one is made if there is none. */
+  readonly secret?: string | null
+  /** An API key of the default workspace with all scopes. */
+  readonly apiKey?: string | null
+  readonly cronSecret?: string | null
+  readonly rateLimit?: number
+  readonly inlineDeadlineMs?: number
   /** The embedded database has died under this process: end it, so that it can be started again. */
   readonly onCrash?: (reason: string) => void
   readonly log?: Log
 }
 
 export interface Postrider {
+  readonly emails: Emails
+  /** The HTTP API, for any server that speaks the web's Request and Response. */
+  fetch(request: Request): Response | Promise<Response>
   readonly actions: {
     /**
      * Schedules one or many. Durable when it resolves, or, with `tx`, when the caller's transaction commits: an action
      * exists if and only if the caller's own change does.
      */
-    schedule(actions: NewAction | readonly NewAction[], options?: { tx?: QueryRunner }): Promise<ScheduleResult>
+    schedule(
+      actions: NewAction | readonly NewAction[],
+      options?: { tx?: QueryRunner | DrizzleTransaction },
+    ): Promise<ScheduleResult>
     find(id: string): Promise<Action | null>
     cancel(filter: CancelFilter, reason?: string): Promise<string[]>
     retry(id: string): Promise<Action>
@@ -70,14 +104,20 @@ export interface Postrider {
   readonly database: { readonly description: string; readonly durable: boolean }
   /** Names of the migrations this call applied. */
   readonly migrated: readonly string[]
+  /** What the operations work on: for the command line and for tests. */
+  readonly context: Context
 }
+
+const MAIL_FROM: Mailbox = { name: 'Postrider', address: 'hello@localhost' }
+const DATA_DIRECTORY = './.postrider'
+const LOADED_TOGETHER = 500
 
 export async function createPostrider(options: PostriderOptions = {}): Promise<Postrider> {
   const log = options.log ?? createLog('warn')
   const workspaceId = options.workspaceId ?? DEFAULT_WORKSPACE
   const opened = await openDatabase({
     databaseUrl: options.databaseUrl ?? null,
-    dataDirectory: options.dataDirectory ?? './.postrider',
+    dataDirectory: options.dataDirectory ?? DATA_DIRECTORY,
     attach: options.attach ?? false,
     log,
     ...(options.onCrash && { onCrash: options.onCrash }),
@@ -92,34 +132,100 @@ export async function createPostrider(options: PostriderOptions = {}): Promise<P
     throw error
   }
 
+  const worker = `${hostname()}:${process.pid}:${newId().slice(-6)}`
+  const leaseMs = options.leaseMs ?? 60_000
+  const policies = options.retryPolicies ?? RETRY_POLICIES
+  const mailFrom = options.mailFrom ?? MAIL_FROM
+  const dataDirectory = options.dataDirectory ?? DATA_DIRECTORY
+  let secretBox: SecretBox | undefined
+  const openSecretBox = () =>
+    (secretBox ??= createSecretBox(findSecret(options.secret ?? null, options.databaseUrl ? null : dataDirectory)))
+
+  const metrics = createMetrics({ backlog: () => readBacklog(db), countActions: () => countLiveActions(db) })
+  const smtpUrl = options.smtpUrl ?? null
+  const providers = composeProviders({ db, log, smtpUrl, secretBox: openSecretBox })
+  const load = groupCommit<DeliveryRequest, LoadedDelivery | null>((requests) => loadDeliveries(db, requests), {
+    maxItems: LOADED_TOGETHER,
+    maxFlushes: 2,
+  })
+  const sender = createSender({
+    db,
+    log,
+    worker,
+    load,
+    async providerOf(workspaceId, senderId) {
+      const found = await context.findSender(workspaceId, senderId)
+      return found && providers.of(found)
+    },
+    onAttempt: (attempt) => metrics.onAttempt(attempt),
+  })
+  const notes = createOutcomeNotes(join(dataDirectory, 'notes'), worker, log)
   const dispatcher = createDispatcher({
     db,
     log,
-    handlers: options.handlers ?? {},
-    policies: options.retryPolicies ?? RETRY_POLICIES,
-    worker: `${hostname()}:${process.pid}:${newId().slice(-6)}`,
+    notes,
+    policies,
+    worker,
+    leaseMs,
+    handlers: { send: sender, ...options.handlers },
     concurrency: options.concurrency ?? 20,
-    leaseMs: options.leaseMs ?? 60_000,
+    onSettled: (action, outcome) => metrics.onSettled(action, outcome),
   })
   const waker = createWaker({ db, log, local: (later) => dispatcher.wake(later), others: opened.shared })
-  const rescuer = createRescuer({ db, log, intervalMs: options.sweepMs ?? 5_000, onDue: () => dispatcher.wake(false) })
+  const resend = { maxAttempts: policies.transactional.maxAttempts, waitMs: policies.transactional.waitsMs[0] ?? 0 }
+  const rescuer = createRescuer({
+    db,
+    log,
+    resend,
+    intervalMs: options.sweepMs ?? 5_000,
+    onDue: () => dispatcher.wake(false),
+    onRebuilt: (rebuilt) => metrics.onRebuilt(rebuilt),
+  })
   const pruner = createPruner({ db, log, retentionMs: options.retentionMs ?? 90 * 86_400_000 })
+  const context = composeContext({ db, log, dispatcher, waker, providers, worker, leaseMs, secretBox: openSecretBox })
+  const configured = { ...mailFrom, provider: smtpUrl === null ? ('capture' as const) : ('smtp' as const) }
+  let ready = true
+  const tick = async (forMs: number) => {
+    const rebuilt = await rebuild(db, resend)
+    log.info(rebuilt, 'rebuilt')
+    await dispatcher.drain(AbortSignal.timeout(forMs))
+    return dispatcher.counts
+  }
+  const app = createApp({
+    context,
+    metrics,
+    tick,
+    apiKey: options.apiKey ?? null,
+    cronSecret: options.cronSecret ?? null,
+    rateLimit: options.rateLimit ?? 1_000,
+    inlineDeadlineMs: options.inlineDeadlineMs ?? INLINE_DEADLINE_MS,
+    isReady: () => ready,
+  })
   let stopListening: (() => Promise<void>) | undefined
   let stopped: Promise<void> | undefined
 
   const stop = async () => {
+    ready = false
     await Promise.all([stopListening?.(), rescuer.stop(), pruner.stop()])
     await dispatcher.stop()
+    await app.close()
     await waker.close()
+    await providers.close()
     await opened.close()
   }
 
+  await ensureConfiguredSender(context, workspaceId, configured, { change: false })
+
   return {
+    context,
+    emails: createEmails(context, workspaceId, options.inlineDeadlineMs ?? INLINE_DEADLINE_MS),
+    fetch: (request) => app.fetch(request),
     actions: {
       async schedule(actions, { tx } = {}) {
         const many = Array.isArray(actions) ? (actions as readonly NewAction[]) : [actions as NewAction]
-        const result = await scheduleActions({ sql: tx ? joinTransaction(tx) : db, log }, workspaceId, many)
-        if (tx) await tx.query(`notify ${WAKE_CHANNEL}`)
+        const joined = tx && joinTransaction(tx)
+        const result = await scheduleActions({ sql: joined ?? db, log }, workspaceId, many)
+        if (joined) await joined.query(`notify ${WAKE_CHANNEL}`)
         else waker.wake(many.some(({ runAt }) => runAt !== undefined))
         return result
       },
@@ -136,6 +242,8 @@ export async function createPostrider(options: PostriderOptions = {}): Promise<P
       cancel: (id) => cancelLane(db, workspaceId, id),
     },
     async start() {
+      await ensureConfiguredSender(context, workspaceId, configured, { change: true })
+      await notes.replay(db)
       stopListening ??= await db.listen(
         WAKE_CHANNEL,
         () => dispatcher.wake(),
@@ -147,10 +255,8 @@ export async function createPostrider(options: PostriderOptions = {}): Promise<P
     },
     stop: () => (stopped ??= stop()),
     async tick(forMs = 50_000) {
-      const rebuilt = await rebuild(db)
-      log.info(rebuilt, 'rebuilt')
-      await dispatcher.drain(AbortSignal.timeout(forMs))
-      return dispatcher.counts
+      await notes.replay(db)
+      return tick(forMs)
     },
     backlog: () => readBacklog(db),
     database: { description: opened.description, durable: opened.durable },

@@ -1,7 +1,9 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { parseEnv } from 'node:util'
+import { parseMailbox } from './domain/address.js'
 import { findClosest } from './domain/did-you-mean.js'
 import { formatDurationMs, parseDurationMs } from './domain/duration.js'
+import type { Mailbox } from './domain/message.js'
 import { RETRY_POLICIES, type RetryPolicies, type RetryPolicy, type RetryPolicyName } from './domain/retry.js'
 import { PostriderError } from './errors.js'
 import { LOG_LEVELS, type LogLevel } from './log.js'
@@ -18,6 +20,17 @@ export interface Config {
   readonly sweepMs: number
   readonly retentionMs: number
   readonly retryPolicies: RetryPolicies
+  readonly smtpUrl: string | null
+  readonly mailFrom: Mailbox
+  readonly host: string
+  readonly port: number
+  readonly publicUrl: string
+  readonly secret: string | null
+  readonly apiKey: string | null
+  readonly adminPassword: string | null
+  readonly cronSecret: string | null
+  readonly rateLimit: number
+  readonly inlineDeadlineMs: number
   readonly logLevel: LogLevel
 }
 
@@ -25,7 +38,8 @@ interface Setting {
   /** One sentence: what it does, and which failure its size trades against. */
   readonly help: string
   readonly fallback: string
-  readonly secret?: true
+  /** Blotted out when shown: a URL's password only, or all of it. */
+  readonly secret?: 'url' | 'whole'
 }
 
 const waits = (name: RetryPolicyName) => RETRY_POLICIES[name].waitsMs.map(formatDurationMs).join(',')
@@ -34,11 +48,44 @@ export const SETTINGS = {
   DATABASE_URL: {
     help: 'A PostgreSQL 15 or newer to use; without it the embedded database in POSTRIDER_DATA.',
     fallback: '',
-    secret: true,
+    secret: 'url',
   },
   POSTRIDER_DATA: {
     help: 'Directory of the embedded database; one process owns it at a time.',
     fallback: './.postrider',
+  },
+  SMTP_URL: {
+    help: 'The mail server of the default sender, smtp://user:password@host:587 or smtps://…; without it the dev inbox keeps every email.',
+    fallback: '',
+    secret: 'url',
+  },
+  MAIL_FROM: { help: 'Who the default sender is.', fallback: 'Postrider <hello@localhost>' },
+  HOST: { help: 'Address the HTTP server listens on.', fallback: '127.0.0.1' },
+  PORT: { help: 'Port the HTTP server listens on, 0 to 65535; 0 takes any that is free.', fallback: '3400' },
+  PUBLIC_URL: { help: 'Where links in emails lead to; http://HOST:PORT unless set.', fallback: '' },
+  POSTRIDER_SECRET: {
+    help: 'Seals stored credentials and signs links; made in POSTRIDER_DATA with the embedded database, needed with DATABASE_URL. At least 16 characters.',
+    fallback: '',
+    secret: 'whole',
+  },
+  POSTRIDER_API_KEY: {
+    help: 'An API key of the workspace "default" with all scopes, at least 16 characters.',
+    fallback: '',
+    secret: 'whole',
+  },
+  POSTRIDER_ADMIN_PASSWORD: { help: 'Password of the dashboard.', fallback: '', secret: 'whole' },
+  CRON_SECRET: {
+    help: 'Bearer of /api/cron/send-emails, which answers 404 without it; at least 16 characters.',
+    fallback: '',
+    secret: 'whole',
+  },
+  RATE_LIMIT: {
+    help: 'Requests per second of one API key, 1 to 100000. A key that runs wild is stopped before the others suffer.',
+    fallback: '1000',
+  },
+  INLINE_DEADLINE_SECONDS: {
+    help: 'How long an inline email may keep its caller waiting, 1 to 60. Then it goes out in the background.',
+    fallback: '10',
   },
   WORKER_CONCURRENCY: { help: 'Actions under way at once in one worker, 1 to 10000.', fallback: '20' },
   LEASE_SECONDS: {
@@ -80,6 +127,17 @@ export function parseConfig(environment: Environment): Config {
     sweepMs: whole('SWEEP_SECONDS', text('SWEEP_SECONDS'), 1, 3_600) * 1_000,
     retentionMs: whole('RETENTION_DAYS', text('RETENTION_DAYS'), 1, 3_650) * 86_400_000,
     retryPolicies: parsePolicies(environment),
+    smtpUrl: text('SMTP_URL') || null,
+    mailFrom: parseMailFrom(text('MAIL_FROM')),
+    host: text('HOST'),
+    port: whole('PORT', text('PORT'), 0, 65_535),
+    publicUrl: parsePublicUrl(text('PUBLIC_URL')) ?? `http://${text('HOST')}:${text('PORT')}`,
+    secret: longEnough('POSTRIDER_SECRET', text('POSTRIDER_SECRET')),
+    apiKey: longEnough('POSTRIDER_API_KEY', text('POSTRIDER_API_KEY')),
+    adminPassword: text('POSTRIDER_ADMIN_PASSWORD') || null,
+    cronSecret: longEnough('CRON_SECRET', text('CRON_SECRET')),
+    rateLimit: whole('RATE_LIMIT', text('RATE_LIMIT'), 1, 100_000),
+    inlineDeadlineMs: whole('INLINE_DEADLINE_SECONDS', text('INLINE_DEADLINE_SECONDS'), 1, 60) * 1_000,
     logLevel: oneOf('LOG_LEVEL', text('LOG_LEVEL'), LOG_LEVELS),
   }
 }
@@ -89,13 +147,37 @@ export function describeConfig(environment: Environment): { name: string; value:
   return NAMES.map((name) => {
     const source = environment[`${name}_FILE`] ? 'file' : environment[name] ? 'set' : 'default'
     const value = readSetting(environment, name)
-    return { name, value: redact(value, 'secret' in SETTINGS[name]), source }
+    const setting: Setting = SETTINGS[name]
+    return { name, value: redact(value, setting.secret), source }
   })
 }
 
 // Up to the last @, since a password may have one unescaped; and pg also takes a password from the query.
-const redact = (value: string, secret: boolean): string =>
-  secret ? value.replace(/\/\/([^:@/]*):.*@/, '//$1:***@').replace(/([?&]\w*password=)[^&]*/gi, '$1***') : value
+const redact = (value: string, secret: Setting['secret']): string => {
+  if (secret === 'whole') return value && '***'
+  if (secret !== 'url') return value
+  return value.replace(/\/\/([^:@/]*):.*@/, '//$1:***@').replace(/([?&]\w*password=)[^&]*/gi, '$1***')
+}
+
+const SHORTEST_SECRET = 16
+
+function longEnough(name: SettingName, text: string): string | null {
+  if (text === '') return null
+  if (text.length >= SHORTEST_SECRET) return text
+  throw new PostriderError('setting_invalid', `${name} must have at least ${SHORTEST_SECRET} characters.`)
+}
+
+function parseMailFrom(text: string): Mailbox {
+  const mailbox = parseMailbox(text)
+  if (!mailbox) throw invalid('MAIL_FROM', text, 'one address such as Ada <ada@example.com>')
+  return mailbox
+}
+
+function parsePublicUrl(text: string): string | null {
+  if (text === '') return null
+  if (/^https?:\/\//.test(text) && URL.canParse(text)) return text.replace(/\/+$/, '')
+  throw invalid('PUBLIC_URL', text, 'a URL such as https://mail.example.com')
+}
 
 function readSetting(environment: Environment, name: SettingName): string {
   const file = environment[`${name}_FILE`]
@@ -154,7 +236,8 @@ const invalid = (name: string, value: string, wanted: string) =>
 
 /** Only names in our own space can be mistakes: the environment is full of other people's variables. */
 function refuseUnknown(environment: Environment): void {
-  const ours = /^(POSTRIDER|RETRY|MAX_ATTEMPTS|LEASE|SWEEP|RETENTION|WORKER_CONC)[A-Z_]*$/
+  const ours =
+    /^(POSTRIDER|RETRY|MAX_ATTEMPTS|LEASE|SWEEP|RETENTION|WORKER_CONC|SMTP_URL|MAIL_FROM|CRON_SECRET|RATE_LIMIT|INLINE_DEADLINE)[A-Z_]*$/
   for (const name of Object.keys(environment)) {
     const base = name.replace(/_FILE$/, '')
     if (!ours.test(name) || NAMES.includes(base as SettingName)) continue

@@ -27,3 +27,6 @@ export function readId(prefix: IdPrefix, text: string): string | null {
   const hex = /^([a-z]+)_([0-9a-f]{8})([0-9a-f]{4})([0-9a-f]{4})([0-9a-f]{4})([0-9a-f]{12})$/.exec(text)
   return hex?.[1] === prefix ? hex.slice(2).join('-') : null
 }
+
+/** The default workspace's sender of the settings. */
+export const DEFAULT_SENDER = '00000000-0000-7000-8000-000000000001'

@@ -1,3 +1,4 @@
+import { sql, type SQL } from 'drizzle-orm'
 import pg from 'pg'
 import { PostriderError } from '../errors.js'
 
@@ -89,11 +90,30 @@ export interface QueryRunner {
   query(text: string, values?: unknown[]): Promise<{ rows: unknown[]; rowCount: number | null }>
 }
 
-/** Lets our statements run inside a transaction the caller opened on its own client. */
-export const joinTransaction = (client: QueryRunner): Sql => ({
+/** A transaction of Drizzle, whatever driver is under it. */
+export interface DrizzleTransaction {
+  execute(query: SQL): PromiseLike<unknown>
+}
+
+/** Lets our statements run inside a transaction the caller opened: on its own `pg` client, or through Drizzle. */
+export const joinTransaction = (tx: QueryRunner | DrizzleTransaction): Sql => ({
   now: 'now()',
-  query: (text, values) => run(client, text, values),
+  // Drizzle's transaction has a `query` as well, but it is not a function.
+  query: (text, values) =>
+    typeof (tx as QueryRunner).query === 'function'
+      ? run(tx as QueryRunner, text, values)
+      : runInDrizzle(tx as DrizzleTransaction, text, values),
 })
+
+async function runInDrizzle<Row>(tx: DrizzleTransaction, text: string, values: readonly unknown[] = []) {
+  const parts = text.split(/\$(\d+)/)
+  const answer = await tx.execute(
+    sql.join(parts.map((part, i) => (i % 2 === 0 ? sql.raw(part) : sql.param(values[Number(part) - 1])))),
+  )
+  // pg and PGlite answer with an object, postgres.js with a list that has a count.
+  const { rows = answer, rowCount, count } = answer as { rows?: unknown; rowCount?: number; count?: number }
+  return { rows: rows as Row[], rowCount: rowCount ?? count ?? (rows as Row[]).length }
+}
 
 async function run<Row>(runner: QueryRunner, text: string, values: readonly unknown[] = []) {
   const { rows, rowCount } = await runner.query(text, values as unknown[])

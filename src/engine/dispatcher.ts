@@ -47,6 +47,7 @@ export interface DispatcherOptions {
   readonly leaseMs: number
   /** The net under wake-ups: how long something due can go unnoticed at the most. */
   readonly pollMs?: number
+  readonly onSettled?: (action: LeasedAction, outcome: Outcome) => void
 }
 
 /** A claim's size: large enough to share its commit among many, small enough that a round of all lanes is short. */
@@ -69,6 +70,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     onSettled(action, outcome) {
       counts[outcome.kind]++
       pace.count()
+      options.onSettled?.(action, outcome)
       logOutcome(log, action, outcome)
     },
   })

@@ -62,15 +62,17 @@ export interface RescuerOptions {
   readonly resend?: ResendPolicy
   /** Something became due: tell the dispatcher. */
   readonly onDue: () => void
+  readonly onRebuilt?: (rebuilt: Rebuilt) => void
 }
 
-export function createRescuer({ db, log, intervalMs, resend, onDue }: RescuerOptions): Loop {
+export function createRescuer({ db, log, intervalMs, resend, onDue, onRebuilt }: RescuerOptions): Loop {
   return createLoop({
     name: 'rescuer',
     log,
     intervalMs,
     async round() {
       const rebuilt = await rebuild(db, resend)
+      onRebuilt?.(rebuilt)
       if (rebuilt.uncertain > 0) log.warn(rebuilt, 'actions became uncertain: nobody knows whether they happened')
       else if (rebuilt.pending + rebuilt.canceled + rebuilt.resent > 0) log.info(rebuilt, 'rebuilt')
       if (rebuilt.pending + rebuilt.promoted > 0) onDue()

@@ -23,6 +23,7 @@ export interface Preparation {
   /** Where it stands in its batch. */
   readonly index: number | null
   readonly lease: PreparedEmail['lease']
+  readonly now: Date
 }
 
 export type Prepared =
@@ -55,7 +56,7 @@ export function prepareEmail(input: NewEmail, preparation: Preparation): Prepare
   if (input.delivery === 'inline' && scheduledAt)
     refuse(['scheduledAt'], 'an inline email is sent at once: leave one of the two out')
   const attachments = prepareAttachments(input.attachments ?? [], refuse)
-  const calendar = input.calendar ? prepareCalendar(input.calendar, refuse) : null
+  const calendar = input.calendar ? prepareCalendar(input.calendar, preparation.now, refuse) : null
 
   if (problems.length > 0 || !sender || !from) return { email: null, problems }
   const id = newId()

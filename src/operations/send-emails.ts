@@ -93,7 +93,14 @@ async function prepareAll(
   for (const [index, input] of inputs.entries()) {
     const own = lease && input.delivery === 'inline' ? context.newLease() : null
     const place = options.batch ? index : null
-    const { email, problems } = prepareEmail(input, { senders, workspaceId, key, index: place, lease: own })
+    const { email, problems } = prepareEmail(input, {
+      senders,
+      workspaceId,
+      key,
+      index: place,
+      lease: own,
+      now: new Date(),
+    })
     if (email) emails.push(email)
     else refused.push({ index, problems })
   }

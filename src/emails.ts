@@ -1,0 +1,74 @@
+import { type DrizzleTransaction, joinTransaction, type QueryRunner } from './db/client.js'
+import { type Email, type EmailFilter, type EmailSummary, findEmail, listEmails } from './db/emails.js'
+import { WAKE_CHANNEL } from './db/wake-channel.js'
+import type { NewEmail } from './domain/new-email.js'
+import { PostriderError } from './errors.js'
+import { readId, showId } from './id.js'
+import type { Context } from './operations/context.js'
+import { decideEmail } from './operations/decide-email.js'
+import { sendEmails, type SendOptions, type SentEmail } from './operations/send-emails.js'
+
+/** Emails as the library's users meet them. Ids are the ones of the API: `em_…`. */
+export interface Emails {
+  /**
+   * Durable when it resolves, then sent by workers. With `tx`, the caller's own transaction: the email exists if and
+   * only if that commits. With `delivery: 'inline'`, tried at once; `status` says what came of it.
+   */
+  send(email: NewEmail & { readonly idempotencyKey?: string }, options?: { tx?: Transaction }): Promise<SentEmail>
+  /** All or none, in one transaction. */
+  sendBatch(
+    emails: readonly NewEmail[],
+    options?: { tx?: Transaction; idempotencyKey?: string },
+  ): Promise<readonly SentEmail[]>
+  get(id: string): Promise<Email | null>
+  list(filter?: EmailFilter & { limit?: number; after?: string }): Promise<readonly EmailSummary[]>
+  /** Throws `email_conflict` once it is on the wire. */
+  cancel(id: string): Promise<Email>
+  retry(id: string): Promise<Email>
+  reschedule(id: string, at: Date): Promise<Email>
+  /** For an email nobody can decide about: it went out, or it is sent again. */
+  resolve(id: string, outcome: 'sent' | 'resend'): Promise<Email>
+}
+
+export type Transaction = QueryRunner | DrizzleTransaction
+
+const LIBRARY = { by: 'library' }
+const PAGE = 20
+
+export function createEmails(context: Context, workspaceId: string, deadlineMs: number): Emails {
+  const send = async (emails: readonly NewEmail[], tx: Transaction | undefined, options: SendOptions) => {
+    const joined = tx && joinTransaction(tx)
+    const sent = await sendEmails(context, workspaceId, emails, { ...options, tx: joined, deadlineMs })
+    // Heard when the caller commits, and never if it does not.
+    if (joined) await joined.query(`notify ${WAKE_CHANNEL}`)
+    return sent.emails.map(({ id, status }) => ({ id: showId('em', id), status }))
+  }
+  const shown = <E extends EmailSummary>(email: E): E => ({ ...email, id: showId('em', email.id) })
+  const decide = async (id: string, decision: Parameters<typeof decideEmail>[3], at?: Date) =>
+    shown(await decideEmail(context, workspaceId, idOf(id), decision, { ...LIBRARY, ...(at && { at }) }))
+
+  return {
+    async send({ idempotencyKey, ...email }, { tx } = {}) {
+      return (await send([email], tx, { idempotencyKey }))[0]!
+    },
+    sendBatch: (emails, { tx, idempotencyKey } = {}) => send(emails, tx, { idempotencyKey, batch: true }),
+    async get(id) {
+      const email = await findEmail(context.db, workspaceId, readId('em', id) ?? '')
+      return email && shown(email)
+    },
+    async list({ limit = PAGE, after, ...filter } = {}) {
+      const cursor = { limit, ...(after !== undefined && { after: idOf(after) }) }
+      return (await listEmails(context.db, workspaceId, filter, cursor)).map(shown)
+    },
+    cancel: (id) => decide(id, 'cancel'),
+    retry: (id) => decide(id, 'retry'),
+    reschedule: (id, at) => decide(id, 'reschedule', at),
+    resolve: (id, outcome) => decide(id, outcome),
+  }
+}
+
+function idOf(id: string): string {
+  const known = readId('em', id)
+  if (known === null) throw new PostriderError('email_not_found', `There is no email ${JSON.stringify(id)}.`)
+  return known
+}
