@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events'
 import { armActions } from '../db/arm-actions.js'
 import { type Database, isDatabaseUnavailable } from '../db/client.js'
 import { completeAction } from '../db/complete-action.js'
@@ -45,6 +46,18 @@ const messageOf = (error: unknown) => (error instanceof Error ? error.message : 
 export function createPerformer(options: PerformerOptions): Performer {
   const { db, handlers, policies, leases, log, notes, onSettled } = options
   const closing = new AbortController()
+
+  // Combining signals is dearer than everything else done for an action, and all actions of a lease have the same.
+  const combined = new WeakMap<AbortSignal, AbortSignal>()
+  const signalOf = (lost: AbortSignal) => {
+    const known = combined.get(lost)
+    if (known) return known
+    const made = AbortSignal.any([lost, closing.signal])
+    // As many listen as are under way; that is no leak.
+    setMaxListeners(0, made)
+    combined.set(lost, made)
+    return made
+  }
 
   const arm = groupCommit<LeasedAction, boolean>(
     (actions) =>
@@ -143,9 +156,8 @@ export function createPerformer(options: PerformerOptions): Performer {
   const handOver = async (action: LeasedAction, handler: HandOverHandler, lost: AbortSignal): Promise<Outcome> => {
     let armed = false
     const grip = {
-      // Made when asked for: most handlers never ask, and a combined signal is dearer than the rest of this function.
       get signal() {
-        return AbortSignal.any([lost, closing.signal])
+        return signalOf(lost)
       },
       holds: () => leases.holds(action.leaseToken),
       arm: async () => {

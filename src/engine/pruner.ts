@@ -1,5 +1,5 @@
 import type { Database } from '../db/client.js'
-import { FIRST_PAGE, pruneActions, readRetentionStart } from '../db/prune-actions.js'
+import { FIRST_PAGE, pruneActions, pruneIdempotencyKeys, readRetentionStart } from '../db/prune-actions.js'
 import type { Log } from '../log.js'
 import { createLoop, type Loop } from './loop.js'
 
@@ -23,6 +23,7 @@ export async function prune(db: Database, retentionMs: number): Promise<number> 
     pruned += page.pruned
     after = page.next
   }
+  while ((await pruneIdempotencyKeys(db, retentionMs, PAGE)) === PAGE);
   return pruned
 }
 
