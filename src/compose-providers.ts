@@ -7,7 +7,7 @@ import { composeMessage } from './mime/compose-message.js'
 import { createCaptureProvider, type Captured } from './providers/capture.js'
 import { parseSmtpUrl } from './providers/parse-smtp-url.js'
 import type { Provider } from './providers/provider.js'
-import { createSmtpProvider } from './providers/smtp.js'
+import { createSmtpProvider, type SmtpProviderOptions } from './providers/smtp.js'
 import type { SecretBox } from './secret-box.js'
 
 /** The providers of all senders this process sends for. Senders without credentials of their own share one. */
@@ -21,11 +21,12 @@ export interface ProvidersOptions {
   readonly log: Log
   readonly smtpUrl: string | null
   readonly secretBox: () => SecretBox
+  readonly timeouts?: SmtpProviderOptions['timeouts']
 }
 
 const CAPTURED_TOGETHER = 100
 
-export function composeProviders({ db, smtpUrl, secretBox }: ProvidersOptions): Providers {
+export function composeProviders({ db, log, smtpUrl, secretBox, timeouts }: ProvidersOptions): Providers {
   const keep = groupCommit<Captured, void>(
     async (captured) => {
       await insertCapturedEmails(db, captured)
@@ -34,7 +35,9 @@ export function composeProviders({ db, smtpUrl, secretBox }: ProvidersOptions): 
     { maxItems: CAPTURED_TOGETHER, maxFlushes: 2 },
   )
   const capture = createCaptureProvider({ compose: composeMessage, keep })
-  const configured = smtpUrl === null ? capture : createSmtpProvider(parseSmtpUrl(smtpUrl), composeMessage)
+  const makeSmtp = (url: string) =>
+    createSmtpProvider(parseSmtpUrl(url), composeMessage, { log, ...(timeouts && { timeouts }) })
+  const configured = smtpUrl === null ? capture : makeSmtp(smtpUrl)
   /** By sender, with the credentials it was made for: changed ones make a new one. */
   const own = new Map<string, { credentials: string; provider: Provider }>()
 
@@ -45,7 +48,7 @@ export function composeProviders({ db, smtpUrl, secretBox }: ProvidersOptions): 
       const known = own.get(id)
       if (known?.credentials === credentials) return known.provider
       void known?.provider.close()
-      const made = createSmtpProvider(parseSmtpUrl(secretBox().open(credentials)), composeMessage)
+      const made = makeSmtp(secretBox().open(credentials))
       own.set(id, { credentials, provider: made })
       return made
     },

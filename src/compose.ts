@@ -33,6 +33,7 @@ import { ensureConfiguredSender } from './operations/configured-sender.js'
 import type { Context } from './operations/context.js'
 import { INLINE_DEADLINE_MS } from './operations/send-emails.js'
 import { scheduleActions } from './operations/schedule-actions.js'
+import type { SmtpProviderOptions } from './providers/smtp.js'
 import { findSecret } from './secret.js'
 import { createSecretBox, type SecretBox } from './secret-box.js'
 
@@ -67,6 +68,10 @@ export interface PostriderOptions {
   /** The embedded database has died under this process: end it, so that it can be started again. */
   readonly onCrash?: (reason: string) => void
   readonly log?: Log
+  /** For tests: the SQL expression that is asked for the time, instead of the database's own clock. */
+  readonly now?: string
+  /** For tests: how long each step of a conversation with a mail server may take. */
+  readonly smtpTimeouts?: SmtpProviderOptions['timeouts']
 }
 
 export interface Postrider {
@@ -122,6 +127,7 @@ export async function createPostrider(options: PostriderOptions = {}): Promise<P
     log,
     ...(options.onCrash && { onCrash: options.onCrash }),
     ...(options.maxConnections !== undefined && { maxConnections: options.maxConnections }),
+    ...(options.now !== undefined && { now: options.now }),
   })
   const { db } = opened
   let migrated: string[]
@@ -143,7 +149,13 @@ export async function createPostrider(options: PostriderOptions = {}): Promise<P
 
   const metrics = createMetrics({ backlog: () => readBacklog(db), countActions: () => countLiveActions(db) })
   const smtpUrl = options.smtpUrl ?? null
-  const providers = composeProviders({ db, log, smtpUrl, secretBox: openSecretBox })
+  const providers = composeProviders({
+    db,
+    log,
+    smtpUrl,
+    secretBox: openSecretBox,
+    ...(options.smtpTimeouts && { timeouts: options.smtpTimeouts }),
+  })
   const load = groupCommit<DeliveryRequest, LoadedDelivery | null>((requests) => loadDeliveries(db, requests), {
     maxItems: LOADED_TOGETHER,
     maxFlushes: 2,
@@ -223,7 +235,7 @@ export async function createPostrider(options: PostriderOptions = {}): Promise<P
     actions: {
       async schedule(actions, { tx } = {}) {
         const many = Array.isArray(actions) ? (actions as readonly NewAction[]) : [actions as NewAction]
-        const joined = tx && joinTransaction(tx)
+        const joined = tx && joinTransaction(tx, db.now)
         const result = await scheduleActions({ sql: joined ?? db, log }, workspaceId, many)
         if (joined) await joined.query(`notify ${WAKE_CHANNEL}`)
         else waker.wake(many.some(({ runAt }) => runAt !== undefined))

@@ -37,7 +37,7 @@ const PAGE = 20
 
 export function createEmails(context: Context, workspaceId: string, deadlineMs: number): Emails {
   const send = async (emails: readonly NewEmail[], tx: Transaction | undefined, options: SendOptions) => {
-    const joined = tx && joinTransaction(tx)
+    const joined = tx && joinTransaction(tx, context.db.now)
     const sent = await sendEmails(context, workspaceId, emails, { ...options, tx: joined, deadlineMs })
     // Heard when the caller commits, and never if it does not.
     if (joined) await joined.query(`notify ${WAKE_CHANNEL}`)

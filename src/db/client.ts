@@ -96,8 +96,8 @@ export interface DrizzleTransaction {
 }
 
 /** Lets our statements run inside a transaction the caller opened: on its own `pg` client, or through Drizzle. */
-export const joinTransaction = (tx: QueryRunner | DrizzleTransaction): Sql => ({
-  now: 'now()',
+export const joinTransaction = (tx: QueryRunner | DrizzleTransaction, now = 'now()'): Sql => ({
+  now,
   // Drizzle's transaction has a `query` as well, but it is not a function.
   query: (text, values) =>
     typeof (tx as QueryRunner).query === 'function'

@@ -19,8 +19,8 @@ export type Act =
   | { readonly do: 'garbage' }
   /** A reply that never ends: megabytes without a line break, or lines that all promise another. */
   | { readonly do: 'oversized'; readonly lines?: boolean }
-  /** A good reply, one byte at a time. */
-  | { readonly do: 'drip'; readonly text: string; readonly everyMs: number }
+  /** Bytes one at a time, and nothing or a FIN after the last. */
+  | { readonly do: 'drip'; readonly text: string; readonly everyMs: number; readonly thenDrop?: boolean }
   /** Closes its own half and goes on reading. */
   | { readonly do: 'half-close' }
 
@@ -168,7 +168,7 @@ class Conversation {
       case 'oversized':
         return void this.#babble(act.lines === true)
       case 'drip':
-        return void this.#drip(act.text, act.everyMs)
+        return void this.#drip(act.text, act.everyMs, act.thenDrop === true)
     }
   }
 
@@ -180,12 +180,13 @@ class Conversation {
     }
   }
 
-  async #drip(text: string, everyMs: number): Promise<void> {
+  async #drip(text: string, everyMs: number, thenDrop: boolean): Promise<void> {
     for (const letter of text) {
       if (this.#socket.destroyed || !this.#socket.writable) return
       this.#socket.write(letter)
       await sleep(everyMs)
     }
+    if (thenDrop) this.#socket.end()
   }
 
   #secure(): void {
@@ -229,9 +230,13 @@ class Conversation {
       this.#server.hear('<body>')
       const act = this.#server.script('body', '', this.#number)
       if (act) {
-        this.#isDeaf = true
         this.act(act)
-        if (act.do !== 'half-close') return false
+        if (act.do !== 'half-close') {
+          // It has made up its mind, and reads no more of the message.
+          this.#isDeaf = true
+          this.#socket.pause()
+          return false
+        }
       }
     }
     const isEmpty = this.#input.subarray(0, 3).equals(Buffer.from('.\r\n'))
@@ -294,7 +299,7 @@ class Conversation {
 
   #auth(line: string): void {
     const act = this.#server.script('auth', line, this.#number)
-    if (act) return this.act(act)
+    if (act) return this.#actInAuth(act)
     if (line.startsWith('AUTH LOGIN')) {
       this.#authSteps = 2
       return this.#say('334 VXNlcm5hbWU6')
@@ -305,8 +310,14 @@ class Conversation {
   #continueAuth(line: string): void {
     this.#authSteps--
     const act = this.#server.script('auth', line, this.#number)
-    if (act) return this.act(act)
+    if (act) return this.#actInAuth(act)
     this.#say(this.#authSteps > 0 ? '334 UGFzc3dvcmQ6' : '235 2.7.0 Welcome')
+  }
+
+  /** After a 334 the client's next line is not a command. */
+  #actInAuth(act: Act): void {
+    this.#authSteps = act.do === 'reply' && act.text.startsWith('334') ? 1 : 0
+    this.act(act)
   }
 
   #answer(point: Point, line: string, usual: string): void {

@@ -37,7 +37,7 @@ const TABLES = [
 ]
 
 // A clock in a table, so that all connections and processes that ask it agree, and no statement needs to be told.
-const NOW = `(now() + (select shift from public.test_clock))`
+export const NOW = `(now() + (select shift from public.test_clock))`
 
 export async function openTestDatabase(kind: DatabaseKind): Promise<TestDatabase> {
   if (kind === 'PostgreSQL') {
