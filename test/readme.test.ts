@@ -17,7 +17,7 @@ it('the first snippet of the README works as it is written', async () => {
     const { stdout } = await promisify(execFile)(process.execPath, ['--import', 'tsx', `${directory}/snippet.ts`], {
       cwd: directory,
     })
-    expect(stdout).toBe("scheduled twice, duplicates: 1\nwelcomed { name: 'Ada' }\n")
+    expect(stdout).toBe('accepted: scheduled\nthe same email: true\nnow: sent\n')
   } finally {
     rmSync(directory, { recursive: true, force: true })
   }
