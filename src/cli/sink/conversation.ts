@@ -80,6 +80,8 @@ export class Conversation {
   #listen(): void {
     // A connection that breaks is none of our mistakes; its end is noticed by `close`.
     this.#socket.on('error', () => undefined)
+    // Node would wait for ever to send a greeting through a handshake the client has walked away from.
+    this.#socket.on('end', () => this.#wire.end())
     this.#socket.on('data', (chunk: Buffer) => {
       if (this.#wire.listening) this.#consume(chunk)
       else if (this.#wire.talking) this.#unread = this.#unread ? Buffer.concat([this.#unread, chunk]) : chunk
@@ -94,8 +96,11 @@ export class Conversation {
   }
 
   #startTls(): void {
-    this.#socket.removeAllListeners('data')
-    this.#socket = new TLSSocket(this.#socket, { isServer: true, secureContext: this.#house.tls!.context })
+    const raw = this.#socket
+    raw.removeAllListeners('data')
+    this.#socket = new TLSSocket(raw, { isServer: true, secureContext: this.#house.tls!.context })
+    // A handshake that fails on a socket wrapped by hand is told by this event only, and leaves the connection open.
+    this.#socket.on('_tlsError', () => raw.destroy())
     this.#secure = true
     this.#wire.wrap(this.#socket)
     this.#listen()
@@ -152,9 +157,8 @@ export class Conversation {
       case 'AUTH':
         return this.#beginAuth(rest)
       case 'RSET':
-        this.#forgetEnvelope()
-        return this.#wire.say(REPLIES.ok)
       case 'NOOP':
+        if (verb === 'RSET') this.#forgetEnvelope()
         return this.#wire.say(REPLIES.ok)
       case 'VRFY':
         return this.#wire.say(rest === '' ? REPLIES.badArgument : REPLIES.vrfy)

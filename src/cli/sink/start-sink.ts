@@ -126,7 +126,9 @@ export async function startSink(options: SinkOptions = {}): Promise<Sink> {
 
   let closing: Promise<void> | null = null
   async function close(): Promise<void> {
-    const closed = new Promise((resolve) => server.close(resolve))
+    server.close()
+    // A server counts itself closed a moment before its last connection does.
+    const gone = [server, ...open.keys()].map((one) => new Promise((resolve) => one.once('close', resolve)))
     for (const [socket, conversation] of open) {
       if (conversation) conversation.close()
       else socket.destroy()
@@ -134,7 +136,7 @@ export async function startSink(options: SinkOptions = {}): Promise<Sink> {
     const impatience = setTimeout(() => {
       for (const socket of open.keys()) socket.destroy()
     }, GOODBYE_MS)
-    await closed
+    await Promise.all(gone)
     clearTimeout(impatience)
     ledger.close()
   }

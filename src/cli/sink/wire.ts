@@ -1,5 +1,8 @@
 import type { Socket } from 'node:net'
 
+/** How long a client has to hang up after we did, before the connection is taken from it. */
+const LINGER_MS = 2000
+
 /**
  * The sink's side of one connection: what it says, and how it stops talking. Replies are gathered and written at once
  * when all that has arrived is answered, so that pipelined commands cost one write and not one each.
@@ -80,6 +83,8 @@ export class Wire {
     this.#socket.end()
     // What still arrives is read and forgotten: left unread, it would turn the FIN into a reset.
     this.#socket.resume()
+    clearTimeout(this.#timer)
+    if (!this.#raw.destroyed) this.#timer = setTimeout(() => this.#raw.destroy(), LINGER_MS)
   }
 
   /** RST: the client's unread replies are lost to it as well. */
