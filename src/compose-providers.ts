@@ -1,6 +1,7 @@
 import { insertCapturedEmails } from './db/captured-emails.js'
 import type { Database } from './db/client.js'
 import type { Sender } from './db/senders.js'
+import { PostriderError } from './errors.js'
 import { groupCommit } from './group-commit.js'
 import type { Log } from './log.js'
 import { composeMessage } from './mime/compose-message.js'
@@ -8,6 +9,7 @@ import { createCaptureProvider, type Captured } from './providers/capture.js'
 import { parseSmtpUrl } from './providers/parse-smtp-url.js'
 import type { Provider } from './providers/provider.js'
 import { createSmtpProvider, type SmtpProviderOptions } from './providers/smtp.js'
+import type { SmtpSettings } from './providers/smtp-settings.js'
 import type { SecretBox } from './secret-box.js'
 
 /** The providers of all senders this process sends for. Senders without credentials of their own share one. */
@@ -19,14 +21,15 @@ export interface Providers {
 export interface ProvidersOptions {
   readonly db: Database
   readonly log: Log
-  readonly smtpUrl: string | null
+  /** Of the settings; null: the dev inbox. */
+  readonly smtp: SmtpSettings | null
   readonly secretBox: () => SecretBox
   readonly timeouts?: SmtpProviderOptions['timeouts']
 }
 
 const CAPTURED_TOGETHER = 100
 
-export function composeProviders({ db, log, smtpUrl, secretBox, timeouts }: ProvidersOptions): Providers {
+export function composeProviders({ db, log, smtp, secretBox, timeouts }: ProvidersOptions): Providers {
   const keep = groupCommit<Captured, void>(
     async (captured) => {
       await insertCapturedEmails(db, captured)
@@ -35,9 +38,9 @@ export function composeProviders({ db, log, smtpUrl, secretBox, timeouts }: Prov
     { maxItems: CAPTURED_TOGETHER, maxFlushes: 2 },
   )
   const capture = createCaptureProvider({ compose: composeMessage, keep })
-  const makeSmtp = (url: string) =>
-    createSmtpProvider(parseSmtpUrl(url), composeMessage, { log, ...(timeouts && { timeouts }) })
-  const configured = smtpUrl === null ? capture : makeSmtp(smtpUrl)
+  const makeSmtp = (settings: SmtpSettings) =>
+    createSmtpProvider(settings, composeMessage, { log, ...(timeouts && { timeouts }) })
+  const configured = smtp === null ? capture : makeSmtp(smtp)
   /** By sender, with the credentials it was made for: changed ones make a new one. */
   const own = new Map<string, { credentials: string; provider: Provider }>()
 
@@ -48,7 +51,7 @@ export function composeProviders({ db, log, smtpUrl, secretBox, timeouts }: Prov
       const known = own.get(id)
       if (known?.credentials === credentials) return known.provider
       void known?.provider.close()
-      const made = makeSmtp(secretBox().open(credentials))
+      const made = makeSmtp(parseSmtpUrl(secretBox().open(credentials)))
       own.set(id, { credentials, provider: made })
       return made
     },
@@ -57,5 +60,14 @@ export function composeProviders({ db, log, smtpUrl, secretBox, timeouts }: Prov
         [capture, configured, ...[...own.values()].map(({ provider }) => provider)].map((p) => p.close()),
       )
     },
+  }
+}
+
+/** What the settings say about the mail server of the default sender. */
+export function readSmtpUrl(url: string, dkim: SmtpSettings['dkim']): SmtpSettings {
+  try {
+    return { ...parseSmtpUrl(url), dkim }
+  } catch (error) {
+    throw new PostriderError('setting_invalid', `SMTP_URL: ${(error as Error).message}`)
   }
 }

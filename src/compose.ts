@@ -1,7 +1,7 @@
 import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { composeContext } from './compose-context.js'
-import { composeProviders } from './compose-providers.js'
+import { composeProviders, readSmtpUrl } from './compose-providers.js'
 import { dismissAction, findAction, retryAction, readBacklog, resolveAction, type Backlog } from './db/actions.js'
 import { cancelActions, type CancelFilter } from './db/cancel-actions.js'
 import { type DrizzleTransaction, joinTransaction, type QueryRunner } from './db/client.js'
@@ -34,6 +34,7 @@ import type { Context } from './operations/context.js'
 import { INLINE_DEADLINE_MS } from './operations/send-emails.js'
 import { scheduleActions } from './operations/schedule-actions.js'
 import type { SmtpProviderOptions } from './providers/smtp.js'
+import type { SmtpSettings } from './providers/smtp-settings.js'
 import { findSecret } from './secret.js'
 import { createSecretBox, type SecretBox } from './secret-box.js'
 
@@ -56,6 +57,8 @@ export interface PostriderOptions {
   readonly maxConnections?: number
   /** The mail server of the default sender. Without it the dev inbox keeps every email. */
   readonly smtpUrl?: string | null
+  /** What the default sender signs with. */
+  readonly dkim?: SmtpSettings['dkim']
   /** Who the default sender is. */
   readonly mailFrom?: Mailbox
   /** Seals stored credentials and signs links. With the embedded database one is made if there is none. */
@@ -120,6 +123,7 @@ const LOADED_TOGETHER = 500
 export async function createPostrider(options: PostriderOptions = {}): Promise<Postrider> {
   const log = options.log ?? createLog('warn')
   const workspaceId = options.workspaceId ?? DEFAULT_WORKSPACE
+  const smtp = options.smtpUrl ? readSmtpUrl(options.smtpUrl, options.dkim ?? null) : null
   const opened = await openDatabase({
     databaseUrl: options.databaseUrl ?? null,
     dataDirectory: options.dataDirectory ?? DATA_DIRECTORY,
@@ -148,11 +152,10 @@ export async function createPostrider(options: PostriderOptions = {}): Promise<P
     (secretBox ??= createSecretBox(findSecret(options.secret ?? null, options.databaseUrl ? null : dataDirectory)))
 
   const metrics = createMetrics({ backlog: () => readBacklog(db), countActions: () => countLiveActions(db) })
-  const smtpUrl = options.smtpUrl ?? null
   const providers = composeProviders({
     db,
     log,
-    smtpUrl,
+    smtp,
     secretBox: openSecretBox,
     ...(options.smtpTimeouts && { timeouts: options.smtpTimeouts }),
   })
@@ -195,7 +198,7 @@ export async function createPostrider(options: PostriderOptions = {}): Promise<P
   })
   const pruner = createPruner({ db, log, retentionMs: options.retentionMs ?? 90 * 86_400_000 })
   const context = composeContext({ db, log, dispatcher, waker, providers, worker, leaseMs, secretBox: openSecretBox })
-  const configured = { ...mailFrom, provider: smtpUrl === null ? ('capture' as const) : ('smtp' as const) }
+  const configured = { ...mailFrom, provider: smtp === null ? ('capture' as const) : ('smtp' as const) }
   let ready = true
   const tick = async (forMs: number) => {
     const rebuilt = await rebuild(db, resend)

@@ -1,3 +1,4 @@
+import { createPrivateKey } from 'node:crypto'
 import { existsSync, readFileSync } from 'node:fs'
 import { parseEnv } from 'node:util'
 import { parseMailbox } from './domain/address.js'
@@ -7,6 +8,7 @@ import type { Mailbox } from './domain/message.js'
 import { RETRY_POLICIES, type RetryPolicies, type RetryPolicy, type RetryPolicyName } from './domain/retry.js'
 import { PostriderError } from './errors.js'
 import { LOG_LEVELS, type LogLevel } from './log.js'
+import { parseSmtpUrl } from './providers/parse-smtp-url.js'
 
 /**
  * The settings: environment first, then `.env`, then the default. `X_FILE` reads a value from a file, for secrets that
@@ -21,6 +23,7 @@ export interface Config {
   readonly retentionMs: number
   readonly retryPolicies: RetryPolicies
   readonly smtpUrl: string | null
+  readonly dkim: { readonly domain: string; readonly selector: string; readonly privateKey: string } | null
   readonly mailFrom: Mailbox
   readonly host: string
   readonly port: number
@@ -58,6 +61,16 @@ export const SETTINGS = {
     help: 'The mail server of the default sender, smtp://user:password@host:587 or smtps://…; without it the dev inbox keeps every email.',
     fallback: '',
     secret: 'url',
+  },
+  DKIM_DOMAIN: {
+    help: 'Domain the default sender signs for with DKIM; with the two below, or not at all.',
+    fallback: '',
+  },
+  DKIM_SELECTOR: { help: 'Selector of the DKIM key.', fallback: '' },
+  DKIM_PRIVATE_KEY: {
+    help: 'The DKIM private key in PEM, RSA or Ed25519; best given as DKIM_PRIVATE_KEY_FILE.',
+    fallback: '',
+    secret: 'whole',
   },
   MAIL_FROM: { help: 'Who the default sender is.', fallback: 'Postrider <hello@localhost>' },
   HOST: { help: 'Address the HTTP server listens on.', fallback: '127.0.0.1' },
@@ -127,7 +140,8 @@ export function parseConfig(environment: Environment): Config {
     sweepMs: whole('SWEEP_SECONDS', text('SWEEP_SECONDS'), 1, 3_600) * 1_000,
     retentionMs: whole('RETENTION_DAYS', text('RETENTION_DAYS'), 1, 3_650) * 86_400_000,
     retryPolicies: parsePolicies(environment),
-    smtpUrl: text('SMTP_URL') || null,
+    smtpUrl: parseSmtpSetting(text('SMTP_URL')),
+    dkim: parseDkim(text('DKIM_DOMAIN'), text('DKIM_SELECTOR'), text('DKIM_PRIVATE_KEY')),
     mailFrom: parseMailFrom(text('MAIL_FROM')),
     host: text('HOST'),
     port: whole('PORT', text('PORT'), 0, 65_535),
@@ -171,6 +185,34 @@ function parseMailFrom(text: string): Mailbox {
   const mailbox = parseMailbox(text)
   if (!mailbox) throw invalid('MAIL_FROM', text, 'one address such as Ada <ada@example.com>')
   return mailbox
+}
+
+function parseSmtpSetting(text: string): string | null {
+  if (text === '') return null
+  try {
+    parseSmtpUrl(text)
+    return text
+  } catch (error) {
+    // Its sentences never repeat the URL, which has a password in it.
+    throw new PostriderError('setting_invalid', `SMTP_URL cannot be used. ${(error as Error).message}`)
+  }
+}
+
+function parseDkim(domain: string, selector: string, key: string): Config['dkim'] {
+  if (domain === '' && selector === '' && key === '') return null
+  if (domain === '' || selector === '' || key === '')
+    throw new PostriderError(
+      'setting_invalid',
+      'DKIM_DOMAIN, DKIM_SELECTOR and DKIM_PRIVATE_KEY belong together: set all three or none.',
+    )
+  // In an environment variable line breaks are often written as \\n.
+  const privateKey = key.replaceAll(String.raw`\n`, '\n')
+  try {
+    createPrivateKey(privateKey)
+  } catch {
+    throw new PostriderError('setting_invalid', 'DKIM_PRIVATE_KEY must be a private key in PEM.')
+  }
+  return { domain, selector, privateKey }
 }
 
 function parsePublicUrl(text: string): string | null {
@@ -237,7 +279,7 @@ const invalid = (name: string, value: string, wanted: string) =>
 /** Only names in our own space can be mistakes: the environment is full of other people's variables. */
 function refuseUnknown(environment: Environment): void {
   const ours =
-    /^(POSTRIDER|RETRY|MAX_ATTEMPTS|LEASE|SWEEP|RETENTION|WORKER_CONC|SMTP_URL|MAIL_FROM|CRON_SECRET|RATE_LIMIT|INLINE_DEADLINE)[A-Z_]*$/
+    /^(POSTRIDER|RETRY|MAX_ATTEMPTS|LEASE|SWEEP|RETENTION|WORKER_CONC|SMTP_URL|MAIL_FROM|CRON_SECRET|DKIM|RATE_LIMIT|INLINE_DEADLINE)[A-Z_]*$/
   for (const name of Object.keys(environment)) {
     const base = name.replace(/_FILE$/, '')
     if (!ours.test(name) || NAMES.includes(base as SettingName)) continue

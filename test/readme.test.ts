@@ -21,4 +21,4 @@ it('the first snippet of the README works as it is written', async () => {
   } finally {
     rmSync(directory, { recursive: true, force: true })
   }
-}, 60_000)
+}, 240_000)

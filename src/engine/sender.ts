@@ -1,3 +1,4 @@
+import { SpanKind, SpanStatusCode, trace } from '@opentelemetry/api'
 import type { Database } from '../db/client.js'
 import type { DeliveryRequest, LoadedDelivery } from '../db/deliveries.js'
 import { pauseSender, slowSender, unslowSender } from '../db/senders.js'
@@ -42,10 +43,8 @@ export function createSender(options: SenderOptions): HandOverHandler {
     const provider = await providerOf(workspaceId, senderId)
     if (!provider) return fail('sender_missing', 'The sender of this email was removed.')
 
-    const result = await provider.send(
-      { actionId: action.id, message, returnPath: message.from.address, recipient },
-      grip,
-    )
+    const delivery = { actionId: action.id, message, returnPath: message.from.address, recipient }
+    const result = await traced(() => provider.send(delivery, grip))
     if (result.kind === 'released') return release(action, grip)
     const attempt = toAttempt(result, action)
     options.onAttempt?.(attempt)
@@ -128,6 +127,21 @@ export function createSender(options: SenderOptions): HandOverHandler {
   })
 
   return { kind: 'hand-over', retryPolicy: 'transactional', handOver }
+}
+
+/** A span per hand-over for whoever watches with OpenTelemetry; without an SDK it costs nothing. */
+const tracer = trace.getTracer('postrider')
+
+async function traced(send: () => Promise<ProviderResult>): Promise<ProviderResult> {
+  const span = tracer.startSpan('postrider.send', { kind: SpanKind.PRODUCER })
+  try {
+    const result = await send()
+    span.setAttribute('postrider.outcome', result.kind)
+    if (result.kind === 'rejected' || result.kind === 'uncertain') span.setStatus({ code: SpanStatusCode.ERROR })
+    return result
+  } finally {
+    span.end()
+  }
 }
 
 const failureOf = (result: Exclude<ProviderResult, { kind: 'released' }>): FailureClass | null =>
