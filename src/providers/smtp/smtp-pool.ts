@@ -1,0 +1,182 @@
+/**
+ * The connections of one process to one server. First come, first served; the connection used last is used next, so
+ * that the others can grow old and go. Not nodemailer's pool, which hands a message to another connection by itself
+ * when one is lost, wherever in the conversation that was.
+ */
+import type { FailureSigns, LocalRefusal } from '../../domain/classify.js'
+import type { Opened } from './open-session.js'
+import type { SmtpChannel } from './smtp-channel.js'
+
+/** `since`: when its turn came, so that waiting for a connection does not pass for a slow server. */
+export type Grant =
+  | { readonly kind: 'channel'; readonly channel: SmtpChannel; readonly isReused: boolean; readonly since: number }
+  | {
+      readonly kind: 'failed'
+      readonly signs: FailureSigns
+      readonly refusal: LocalRefusal | null
+      readonly since: number
+    }
+  /** The signal came, or the pool was closed. */
+  | { readonly kind: 'released' }
+
+export interface PoolOptions {
+  readonly maxConnections: number
+  readonly maxMessagesPerConnection: number
+  readonly idleMs: number
+  readonly fewerConnectionsMs: number
+  readonly open: (signal: AbortSignal) => Promise<Opened>
+  /** Whether the server refused a connection only because there are too many. */
+  readonly isTooMany: (signs: FailureSigns) => boolean
+  readonly onFewer: (limit: number) => void
+}
+
+interface Waiter {
+  readonly signal: AbortSignal
+  readonly mustBeFresh: boolean
+  readonly answer: (grant: Grant) => void
+  readonly onAbort: () => void
+}
+
+const RELEASED: Grant = { kind: 'released' }
+
+export class SmtpPool {
+  readonly #options: PoolOptions
+  /** The one used last is at the end. */
+  readonly #idle: SmtpChannel[] = []
+  readonly #idleTimers = new WeakMap<SmtpChannel, NodeJS.Timeout>()
+  readonly #waiters = new Set<Waiter>()
+  /** Open, and being opened. */
+  #size = 0
+  #opening = 0
+  #fewer: { readonly limit: number; readonly until: number } | null = null
+  #closing: Promise<void> | null = null
+  #onEmpty: (() => void) | null = null
+
+  constructor(options: PoolOptions) {
+    this.#options = options
+  }
+
+  /** `mustBeFresh` passes over connections that were used before. */
+  acquire(signal: AbortSignal, mustBeFresh = false): Promise<Grant> {
+    return new Promise((answer) => {
+      const onAbort = () => this.#leave(waiter, RELEASED)
+      const waiter: Waiter = { signal, mustBeFresh, answer, onAbort }
+      if (this.#closing !== null || signal.aborted) return answer(RELEASED)
+      if (this.#waiters.size === 0 && this.#serve(waiter)) return
+      this.#wait(waiter)
+    })
+  }
+
+  /** Gives a channel back whose transaction is over. */
+  release(channel: SmtpChannel): void {
+    if (channel.isGone) return
+    if (this.#closing !== null || channel.served >= this.#options.maxMessagesPerConnection) return channel.quit()
+    this.#idle.push(channel)
+    const timer = this.#idleTimers.get(channel)
+    if (timer) timer.refresh()
+    else
+      this.#idleTimers.set(
+        channel,
+        setTimeout(() => this.#endIfIdle(channel), this.#options.idleMs),
+      )
+    this.#serveWaiters()
+  }
+
+  /** Idle connections go at once, those in use when they are given back. */
+  close(): Promise<void> {
+    this.#closing ??= new Promise((resolve) => {
+      this.#onEmpty = resolve
+      for (const waiter of this.#waiters) this.#leave(waiter, RELEASED)
+      for (const channel of this.#idle.splice(0)) channel.quit()
+      if (this.#size === 0) resolve()
+    })
+    return this.#closing
+  }
+
+  #limit(): number {
+    const { maxConnections } = this.#options
+    if (this.#fewer === null) return maxConnections
+    if (performance.now() < this.#fewer.until) return Math.min(this.#fewer.limit, maxConnections)
+    this.#fewer = null
+    return maxConnections
+  }
+
+  #wait(waiter: Waiter): void {
+    if (waiter.signal.aborted) return waiter.answer(RELEASED)
+    this.#waiters.add(waiter)
+    waiter.signal.addEventListener('abort', waiter.onAbort)
+  }
+
+  #leave(waiter: Waiter, grant: Grant): void {
+    this.#waiters.delete(waiter)
+    waiter.signal.removeEventListener('abort', waiter.onAbort)
+    waiter.answer(grant)
+  }
+
+  #serveWaiters(): void {
+    for (const waiter of this.#waiters) {
+      if (!this.#serve(waiter)) return
+      this.#waiters.delete(waiter)
+      waiter.signal.removeEventListener('abort', waiter.onAbort)
+    }
+  }
+
+  /** False when there is nothing to give. */
+  #serve(waiter: Waiter): boolean {
+    const channel = this.#idle.pop()
+    if (channel && !waiter.mustBeFresh) {
+      waiter.answer({ kind: 'channel', channel, isReused: true, since: performance.now() })
+      return true
+    }
+    // Its place is what is needed.
+    channel?.quit()
+    const places = this.#limit() + (channel ? 1 : 0)
+    if (this.#size >= places) return false
+    void this.#open(waiter)
+    return true
+  }
+
+  async #open(waiter: Waiter): Promise<void> {
+    this.#size++
+    this.#opening++
+    const since = performance.now()
+    const opened = await this.#options.open(waiter.signal)
+    this.#opening--
+    if (opened.kind === 'open') {
+      opened.channel.whenEnded(() => this.#forget(opened.channel))
+      return waiter.answer({ kind: 'channel', channel: opened.channel, isReused: false, since })
+    }
+    const others = this.#size - this.#opening - 1
+    if (opened.kind === 'failed' && this.#options.isTooMany(opened.signs)) this.#keepTo(Math.max(1, others))
+    if (opened.kind === 'aborted' || this.#closing !== null) waiter.answer(RELEASED)
+    // Too many of our own: the message has not begun, so it waits for one of those that were let in.
+    else if (others > 0 && this.#options.isTooMany(opened.signs)) this.#wait(waiter)
+    else waiter.answer({ ...opened, since })
+    this.#shrink()
+  }
+
+  #keepTo(limit: number): void {
+    this.#fewer = { limit, until: performance.now() + this.#options.fewerConnectionsMs }
+    this.#options.onFewer(limit)
+  }
+
+  #endIfIdle(channel: SmtpChannel): void {
+    const index = this.#idle.indexOf(channel)
+    if (index === -1) return
+    this.#idle.splice(index, 1)
+    channel.quit()
+  }
+
+  #forget(channel: SmtpChannel): void {
+    clearTimeout(this.#idleTimers.get(channel))
+    const index = this.#idle.indexOf(channel)
+    if (index !== -1) this.#idle.splice(index, 1)
+    this.#shrink()
+  }
+
+  #shrink(): void {
+    this.#size--
+    if (this.#size === 0) this.#onEmpty?.()
+    this.#serveWaiters()
+  }
+}
