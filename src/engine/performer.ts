@@ -216,7 +216,7 @@ class NotDone extends Error {
   }
 }
 
-/** A fenced write names one token, so a mixed group becomes one statement per lease. */
+/** A fenced write names one token, so a mixed group becomes one statement per lease; they share the disk's time. */
 async function perLease<Item>(
   items: readonly Item[],
   actionOf: (item: Item) => LeasedAction,
@@ -229,8 +229,9 @@ async function perLease<Item>(
     if (group) group.push(item)
     else groups.set(leaseToken, [item])
   }
-  const written = new Map<string, ReadonlySet<string>>()
-  for (const [token, group] of groups) written.set(token, await write(token, group))
+  const written = new Map(
+    await Promise.all([...groups].map(async ([token, group]) => [token, await write(token, group)] as const)),
+  )
   return items.map((item) => {
     const { leaseToken, id } = actionOf(item)
     return written.get(leaseToken)!.has(id)
