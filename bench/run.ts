@@ -4,6 +4,7 @@ import { plainError } from '../test/support/services/plain-error.js'
 const benchmarks: Readonly<Record<string, () => Promise<{ run(args: string[]): Promise<void> }>>> = {
   kernel: () => import('./kernel.js'),
   'claim-cost': () => import('./claim-cost.js'),
+  delivery: () => import('./delivery.js'),
 }
 
 const [name = '', ...args] = process.argv.slice(2)

@@ -9,12 +9,12 @@ const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 /**
  * Compiles Postrider as it is published and returns the URL of its folder. The peers come compiled; straight from
  * TypeScript, every function that tsx makes at run time is named by a call of its own, which a hot path would pay for.
- * A folder of its own, since others may be building into `dist`, and beside `migrations`, where the package looks.
+ * A folder of its own, since others may be building into `dist`, and beside what the package looks for there.
  */
 export async function compilePostrider(): Promise<{ url: string; remove(): void }> {
   const home = `${RESULTS}build-${process.pid}/`
   mkdirSync(home, { recursive: true })
-  symlinkSync(`${ROOT}migrations`, `${home}migrations`)
+  for (const name of ['migrations', 'package.json']) symlinkSync(`${ROOT}${name}`, `${home}${name}`)
   const tsc = fileURLToPath(import.meta.resolve('typescript/bin/tsc'))
   try {
     await promisify(execFile)(process.execPath, [tsc, '-p', 'tsconfig.build.json', '--outDir', `${home}dist`], {

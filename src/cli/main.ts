@@ -2,12 +2,19 @@
 import { Command, CommanderError } from 'commander'
 import { addConfig } from './commands/config.js'
 import { addDoctor } from './commands/doctor.js'
+import { addEmails } from './commands/emails.js'
+import { addKeys } from './commands/keys.js'
 import { addMigrate } from './commands/migrate.js'
+import { addSend } from './commands/send.js'
+import { addServe } from './commands/serve.js'
+import { addSink } from './commands/sink.js'
 import { addStart } from './commands/start.js'
 import { addTick } from './commands/tick.js'
+import { addTrace } from './commands/trace.js'
 import { addWork } from './commands/work.js'
 import { findClosest } from '../domain/did-you-mean.js'
 import { exitCodeOf, reportError } from './exit-codes.js'
+import { allowClosedPipes } from './print.js'
 import { VERSION } from '../version.js'
 
 const program = new Command('postrider')
@@ -17,7 +24,13 @@ const program = new Command('postrider')
   .exitOverride()
   .configureOutput({ outputError: (text, write) => write(text) })
 
-for (const add of [addStart, addWork, addTick, addMigrate, addDoctor, addConfig]) add(program)
+/** In the order `--help` shows them: running it, using it, looking after it. */
+const COMMANDS = [
+  [addStart, addServe, addWork, addTick, addMigrate],
+  [addSend, addEmails, addTrace, addKeys],
+  [addSink, addDoctor, addConfig],
+]
+for (const add of COMMANDS.flat()) add(program)
 
 // With a default command, commander takes a mistyped one for an argument of that.
 function refuseUnknownCommand([first]: readonly string[]): void {
@@ -27,6 +40,7 @@ function refuseUnknownCommand([first]: readonly string[]): void {
   program.error(`error: unknown command '${first}'${closest ? `\n(Did you mean ${closest}?)` : ''}`)
 }
 
+allowClosedPipes()
 try {
   refuseUnknownCommand(process.argv.slice(2))
   await program.parseAsync()

@@ -3,8 +3,14 @@ import { type Config, type Environment, parseConfig, readEnvironment, SETTINGS, 
 
 const flagOf = (name: SettingName) => `--${name.toLowerCase().replaceAll('_', '-')}`
 
+/** What a command needs that asks or decides something. */
+export const DATABASE_SETTINGS = ['DATABASE_URL', 'POSTRIDER_DATA', 'LOG_LEVEL'] as const satisfies SettingName[]
+
 /** Every setting is also a flag of the same name, and the flag wins. */
-export function addSettings(command: Command, names = Object.keys(SETTINGS) as SettingName[]): Command {
+export function addSettings(
+  command: Command,
+  names: readonly SettingName[] = Object.keys(SETTINGS) as SettingName[],
+): Command {
   for (const name of names) {
     const { help, fallback } = SETTINGS[name]
     command.addOption(new Option(`${flagOf(name)} <value>`, `${help}${fallback ? ` Default ${fallback}.` : ''}`))

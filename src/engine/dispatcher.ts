@@ -256,6 +256,10 @@ function logOutcome(log: Log, action: LeasedAction, outcome: Outcome): void {
       return log.info({ ...about, reason: outcome.reason.code }, 'skipped')
     case 'failed':
     case 'uncertain':
-      return log.warn({ ...about, reason: outcome.reason.code, detail: outcome.reason.text }, outcome.kind)
+      // What a mail server says often repeats whom or what it refuses: that is kept with the attempt, not in a log.
+      return log.warn(
+        { ...about, reason: outcome.reason.code, ...(!outcome.attempt && { detail: outcome.reason.text }) },
+        outcome.kind,
+      )
   }
 }

@@ -114,7 +114,7 @@ export function createSender(options: SenderOptions): HandOverHandler {
     await whileAway(() =>
       db.transaction((tx) => pauseSender(tx, workspaceId, senderId, { code: 'authentication_failed', reason })),
     )
-    log.error({ sender: senderId, reason }, 'sender paused: its server refused its credentials; the rest waits')
+    log.error({ sender: senderId }, 'sender paused: its server refused its credentials; the rest waits')
   }
 
   const toAttempt = (result: Exclude<ProviderResult, { kind: 'released' }>, action: LeasedAction): Attempt => ({

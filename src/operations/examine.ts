@@ -1,4 +1,3 @@
-import type { Config } from '../config.js'
 import { readBacklog } from '../db/actions.js'
 import type { Database } from '../db/client.js'
 import { readSchemaStatus } from '../db/migrate.js'
@@ -16,10 +15,18 @@ export interface Finding {
 const SKEW_WARNING_MS = 2_000
 const OLD_BACKLOG_MS = 60_000
 
-export async function examine(config: Config, log: Log): Promise<Finding[]> {
+export interface Examination {
+  readonly databaseUrl: string | null
+  readonly dataDirectory: string
+  readonly log: Log
+  /** What only the caller can reach, asked once the database is known to be usable. */
+  readonly further: (db: Database) => Promise<readonly Finding[]>
+}
+
+export async function examine({ databaseUrl, dataDirectory, log, further }: Examination): Promise<Finding[]> {
   let opened: OpenDatabase
   try {
-    opened = await openDatabase({ ...config, attach: true, log })
+    opened = await openDatabase({ databaseUrl, dataDirectory, attach: true, log })
   } catch (error) {
     return [{ subject: 'database', verdict: 'problem', text: (error as Error).message }]
   }
@@ -30,7 +37,7 @@ export async function examine(config: Config, log: Log): Promise<Finding[]> {
       { subject: 'database', verdict: durable ? 'ok' : 'warning', text: description },
       await examineClock(db),
       schema,
-      ...(schema.verdict === 'ok' ? await examineBacklog(db) : []),
+      ...(schema.verdict === 'ok' ? [...(await examineBacklog(db)), ...(await further(db))] : []),
     ]
   } finally {
     await opened.close()

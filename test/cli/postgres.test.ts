@@ -1,4 +1,6 @@
 import { randomUUID } from 'node:crypto'
+import { once } from 'node:events'
+import { type AddressInfo, connect as connectTo, createServer } from 'node:net'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, inject, test } from 'vitest'
 import { armActions } from '../../src/db/arm-actions.js'
 import { claimActions, FIRST_LANE } from '../../src/db/claim-actions.js'
@@ -9,10 +11,13 @@ import { databaseUrl, withAdminConnection } from '../support/services/admin-conn
 import { fileDatabase } from '../support/services/file-database.js'
 import { runDatabaseName } from '../support/services/run-databases.js'
 import { until } from '../support/until.js'
+import { keyOf, urlOf } from './printed-curl.js'
 import { type Cli, openCli } from './run-cli.js'
 
 let built: BuiltPackage
 let cli: Cli
+
+const POSTRIDER_SECRET = 'the same for every process'
 
 beforeAll(async () => {
   built = await buildPackage()
@@ -23,14 +28,16 @@ beforeEach(() => {
 })
 afterEach(() => cli.close())
 
-test('work and doctor refuse a database without the schema, migrate makes it, and then work works', async () => {
+test('work, serve, a command and doctor refuse a database without the schema, migrate makes it, and then work works', async () => {
   await withEmptyDatabase(async (url) => {
-    const env = { DATABASE_URL: url, LOG_LEVEL: 'info' }
-    const refused = await cli.run(['work'], env)
-    expect(refused).toMatchObject({ code: 4, stdout: '' })
-    expect(refused.stderr).toMatch(
-      /^postrider: The database schema misses 0000_actions.* Run "postrider migrate" first\.\n$/,
-    )
+    const env = { DATABASE_URL: url, POSTRIDER_SECRET, LOG_LEVEL: 'info' }
+    for (const command of [['work'], ['serve'], ['keys', 'list']]) {
+      const refused = await cli.run(command, env)
+      expect(refused).toMatchObject({ code: 4, stdout: '' })
+      expect(refused.stderr).toMatch(
+        /^postrider: The database schema misses 0000_actions.* Run "postrider migrate" first\.\n$/,
+      )
+    }
     const doctor = await cli.run(['doctor'], env)
     expect(doctor.code).toBe(1)
     expect(doctor.stdout).toMatch(/^FAIL {2}schema .*run "postrider migrate"/m)
@@ -77,7 +84,7 @@ test('tick does what is due, says so on standard output, and exits', async () =>
     const foreign = await schedule('foreign')
 
     const asked = performance.now()
-    const ticked = await cli.run(['tick', '--json'], { DATABASE_URL: url, LOG_LEVEL: 'silent' })
+    const ticked = await cli.run(['tick', '--json'], { DATABASE_URL: url, POSTRIDER_SECRET, LOG_LEVEL: 'silent' })
     expect(ticked).toMatchObject({ code: 0, stderr: '' })
     expect(JSON.parse(ticked.stdout)).toEqual({
       claimed: 1,
@@ -92,7 +99,7 @@ test('tick does what is due, says so on standard output, and exits', async () =>
     expect((await postrider.actions.find(abandoned))?.state).toBe('uncertain')
     expect((await postrider.actions.find(late))?.state).toBe('expired')
     expect(await postrider.actions.find(foreign)).toMatchObject({ state: 'pending', attempts: 0 })
-    expect((await cli.run(['tick'], { DATABASE_URL: url, LOG_LEVEL: 'silent' })).stdout).toBe(
+    expect((await cli.run(['tick'], { DATABASE_URL: url, POSTRIDER_SECRET, LOG_LEVEL: 'silent' })).stdout).toBe(
       '0 done, 0 to retry, 0 failed, 0 uncertain\n',
     )
   } finally {
@@ -100,6 +107,102 @@ test('tick does what is due, says so on standard output, and exits', async () =>
     await db.close()
   }
 })
+
+test('start shows a key once; after that it says how to make another, also when that one was revoked', async () => {
+  await withEmptyDatabase(async (url) => {
+    const env = { DATABASE_URL: url, POSTRIDER_SECRET, PORT: '0' }
+    const first = await startAndStop(env)
+    const key = keyOf(first)
+    expect(first).toContain('(shown this once; keep it)')
+    const again = await startAndStop(env)
+    expect(again).not.toContain('pr_')
+    expect(again).toContain('"postrider keys create" makes another')
+
+    const { stdout } = await cli.run(['keys', 'list', '--json'], env)
+    const { data } = JSON.parse(stdout) as { data: { id: string; name: string; prefix: string }[] }
+    expect(data.map(({ name }) => name)).toEqual(['first start'])
+    expect(key.startsWith(data[0]!.prefix)).toBe(true)
+    expect((await cli.run(['keys', 'revoke', data[0]!.id], env)).code).toBe(0)
+    expect(await startAndStop(env)).not.toContain('pr_')
+  })
+})
+
+test('serve and work apart on one database: what one accepts the other sends', async () => {
+  const url = await fileDatabase()
+  const env = { DATABASE_URL: url, POSTRIDER_SECRET, LOG_LEVEL: 'info' }
+  const serving = cli.start(['serve'], { ...env, PORT: '0' })
+  const base = await until('it serves', () => /"url":"(http:[^"]+)"/.exec(serving.stderr())?.[1])
+  const made = await cli.run(['keys', 'create', '--name', 'test'], env)
+  expect(made.code).toBe(0)
+  // Off a terminal the key is alone on standard output, to be put into a variable.
+  expect(made.stdout).toMatch(/^pr_[\w-]{43}\n$/)
+  const headers = { Authorization: `Bearer ${made.stdout.trim()}`, 'Content-Type': 'application/json' }
+  const email = { to: 'ada@example.com', subject: 'Apart', text: 'Hello' }
+  const posted = await fetch(`${base}/emails`, { method: 'POST', headers, body: JSON.stringify(email) })
+  expect(posted.ok).toBe(true)
+  const { id } = (await posted.json()) as { id: string }
+  const statusOf = async () =>
+    ((await (await fetch(`${base}/emails/${id}`, { headers })).json()) as { status: string }).status
+  expect(await statusOf()).toBe('scheduled')
+
+  const working = cli.start(['work'], env)
+  await until('it is sent', async () => (await statusOf()) === 'sent')
+  // Now it is awake, and the next one does not wait for a poll.
+  const inline = await fetch(`${base}/emails`, {
+    method: 'POST',
+    headers,
+    body: JSON.stringify({ ...email, delivery: 'inline' }),
+  })
+  expect(await inline.json()).toMatchObject({ status: 'sent' })
+
+  for (const each of [serving, working]) each.signal('SIGTERM')
+  expect(await Promise.all([serving.exited, working.exited])).toEqual([0, 0])
+  expect(serving.stdout() + working.stdout()).toBe('')
+})
+
+test.each([['start'], ['serve']])('%s on a port that is taken exits with 5 and names PORT', async (command) => {
+  const taken = createServer().listen(0, '127.0.0.1')
+  await once(taken, 'listening')
+  try {
+    const PORT = String((taken.address() as AddressInfo).port)
+    const env = { DATABASE_URL: await fileDatabase(), POSTRIDER_SECRET, PORT }
+    const { code, stdout, stderr } = await cli.run([command], env)
+    expect({ code, stdout }).toEqual({ code: 5, stdout: '' })
+    expect(stderr).toMatch(new RegExp(`^postrider: .*${PORT}.*set PORT to another.*\n$`))
+  } finally {
+    taken.close()
+  }
+})
+
+test('asked twice to stop, it is gone at once, though a request is still under way', async () => {
+  const POSTRIDER_API_KEY = 'a-key-that-somebody-has-chosen'
+  const env = { DATABASE_URL: await fileDatabase(), POSTRIDER_SECRET, POSTRIDER_API_KEY, PORT: '0' }
+  const started = cli.start(['start'], env)
+  await until('it is ready', () => started.stdout().includes('\nReady.'))
+  // A body that does not come: the request stays under way, and a calm stop waits for it.
+  const request = connectTo(Number(new URL(urlOf(started.stdout())).port), '127.0.0.1')
+  request.on('error', () => undefined)
+  await once(request, 'connect')
+  request.write(
+    `POST /api/emails HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${POSTRIDER_API_KEY}\r\n` +
+      'Content-Type: application/json\r\nContent-Length: 9\r\n\r\n{',
+  )
+  // An answered request behind it on another connection: the server has surely read the first by now.
+  await fetch(`${urlOf(started.stdout())}/livez`)
+  started.signal('SIGTERM')
+  await until('it has heard the first', () => started.stderr().includes('stopping'))
+  started.signal('SIGTERM')
+  expect(await started.exited).toBe(1)
+  request.destroy()
+})
+
+async function startAndStop(env: Record<string, string>): Promise<string> {
+  const started = cli.start(['start'], env)
+  await until('it is ready', () => started.stdout().includes('\nReady.'))
+  started.signal('SIGTERM')
+  expect(await started.exited).toBe(0)
+  return started.stdout()
+}
 
 /** As a worker would, with a lease that has run out since. */
 async function claimAndArm(db: Database, id: string): Promise<void> {

@@ -20,8 +20,9 @@ export interface CliResult {
 }
 
 export interface Cli {
-  start(args: readonly string[], env?: Record<string, string>): CliProcess
-  run(args: readonly string[], env?: Record<string, string>): Promise<CliResult>
+  start(args: readonly string[], env?: Record<string, string>, input?: string): CliProcess
+  /** `input` is what it finds on standard input; without it that is empty. */
+  run(args: readonly string[], env?: Record<string, string>, input?: string): Promise<CliResult>
   /** Where it runs: `.env` and `./.postrider` are looked for here. */
   readonly directory: string
   /** Ends what is still running and removes the directory. */
@@ -31,12 +32,14 @@ export interface Cli {
 export function openCli(built: BuiltPackage): Cli {
   const directory = mkdtempSync(join(tmpdir(), 'postrider-cli-'))
   const running = new Set<CliProcess>()
-  const start: Cli['start'] = (args, env = {}) => {
+  const start: Cli['start'] = (args, env = {}, input = '') => {
     const child = spawn(process.execPath, [built.cli, ...args], {
       cwd: directory,
       env: { PATH: process.env['PATH'], ...env },
-      stdio: ['ignore', 'pipe', 'pipe'],
+      stdio: ['pipe', 'pipe', 'pipe'],
     })
+    // Most commands end without having read it.
+    child.stdin.on('error', () => undefined).end(input)
     let [stdout, stderr] = ['', '']
     child.stdout.setEncoding('utf8').on('data', (text: string) => (stdout += text))
     child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text))
@@ -59,8 +62,8 @@ export function openCli(built: BuiltPackage): Cli {
   return {
     directory,
     start,
-    async run(args, env) {
-      const cli = start(args, env)
+    async run(args, env, input) {
+      const cli = start(args, env, input)
       const code = await cli.exited
       return { code, stdout: cli.stdout(), stderr: cli.stderr() }
     },

@@ -31,8 +31,8 @@ describe('asked about itself, it answers on standard output and exits with 0', (
 
   test('--help names every command of its own', async () => {
     const { stdout } = await cli.run(['--help'])
-    for (const command of ['start', 'work', 'tick', 'migrate', 'doctor', 'config'])
-      expect(stdout).toMatch(new RegExp(`^  ${command}\\b`, 'm'))
+    const commands = ['start', 'serve', 'work', 'tick', 'migrate', 'send', 'emails', 'trace', 'keys', 'sink', 'doctor']
+    for (const command of [...commands, 'config']) expect(stdout).toMatch(new RegExp(`^  ${command}\\b`, 'm'))
   })
 })
 
@@ -49,6 +49,22 @@ describe('a mistake exits with 2, says one thing on standard error and nothing o
     ['a URL that is none', ['work'], { DATABASE_URL: 'localhost:5432' }, 'DATABASE_URL must be a URL like'],
     ['a secret’s file that is not there', ['config'], { DATABASE_URL_FILE: '/no/such/file' }, 'DATABASE_URL_FILE is'],
     ['a duration that is none', ['tick', '--for', 'ever'], {}, '--for is "ever"'],
+    ['a mistyped command of a noun', ['keys', 'creat'], {}, 'Did you mean create?'],
+    ['a mistyped verb', ['emails', 'canel', 'em_1'], {}, 'Did you mean cancel?'],
+    ['a mistyped option of a verb', ['send', '--subjct', 'x'], {}, 'Did you mean --subject?'],
+    ['an argument too many', ['start', 'now'], {}, 'too many arguments'],
+    ['a mistyped status', ['emails', 'list', '--status', 'faild'], {}, 'did you mean "failed"?'],
+    ['a mistyped scope', ['keys', 'create', '--scope', 'send,reed'], {}, 'did you mean "read"?'],
+    ['an unknown scope', ['keys', 'create', '--scope', 'everything'], {}, 'one of send, read, manage, admin'],
+    ['a mistyped outcome', ['emails', 'resolve', 'em_1', '--as', 'snt'], {}, 'did you mean "sent"?'],
+    ['no outcome', ['emails', 'resolve', 'em_1'], {}, '--as'],
+    ['a limit out of range', ['emails', 'list', '--limit', '0'], {}, 'from 1 to 1000'],
+    ['nobody to retry', ['emails', 'retry'], {}, '--all that match'],
+    ['one and all', ['emails', 'retry', 'em_1', '--all'], {}, 'not both'],
+    ['a filter with one', ['emails', 'dismiss', 'em_1', '--q', 'x'], {}, 'go with --all'],
+    ['all of what did not fail', ['emails', 'retry', '--all', '--status', 'sent'], {}, 'Only failed emails'],
+    ['a file that is not there', ['send', '--text-file', '/no/such'], {}, '  --text: ENOENT'],
+    ['a mail server that is none', ['start'], { SMTP_URL: 'http://mail' }, 'SMTP_URL cannot be used'],
   ])('%s', async (_, args, env, said) => {
     const { code, stdout, stderr } = await cli.run(args, env)
     expect(stderr).toContain(said)
@@ -58,11 +74,16 @@ describe('a mistake exits with 2, says one thing on standard error and nothing o
 })
 
 describe('a database that cannot be reached', () => {
-  test.each([['start'], ['work'], ['tick'], ['migrate']])(
+  const secret = 'a secret long enough'
+
+  test.each(['start', 'serve', 'work', 'tick', 'migrate', 'keys list', 'emails list'])(
     'makes %s exit with 5 after one sentence',
     async (command) => {
       const url = `postgres://somebody:hidden@127.0.0.1:${await findFreePort()}/mail`
-      const { code, stdout, stderr } = await cli.run([command], { DATABASE_URL: url })
+      const { code, stdout, stderr } = await cli.run(command.split(' '), {
+        DATABASE_URL: url,
+        POSTRIDER_SECRET: secret,
+      })
       expect({ code, stdout }).toEqual({ code: 5, stdout: '' })
       expect(stderr.trim().split('\n')).toHaveLength(1)
       expect(stderr).toMatch(
@@ -77,9 +98,22 @@ describe('a database that cannot be reached', () => {
     const url = `postgres://127.0.0.1:${await findFreePort()}/mail`
     const { code, stdout } = await cli.run(['doctor', '--json'], { DATABASE_URL: url })
     expect(code).toBe(1)
-    expect(JSON.parse(stdout)).toMatchObject([{ subject: 'database', verdict: 'problem' }])
+    expect(JSON.parse(stdout)).toMatchObject([
+      { subject: 'database', verdict: 'problem' },
+      { subject: 'secret', verdict: 'problem', text: expect.stringContaining('POSTRIDER_SECRET is needed') as string },
+      { subject: 'dns', verdict: 'ok' },
+    ])
   })
 })
+
+test.each([['start'], ['serve'], ['work'], ['tick']])(
+  '%s with DATABASE_URL and no POSTRIDER_SECRET is refused before anything is opened',
+  async (command) => {
+    const { code, stdout, stderr } = await cli.run([command], { DATABASE_URL: 'postgres://127.0.0.1:1/mail' })
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
+    expect(stderr).toMatch(/^postrider: POSTRIDER_SECRET is needed with DATABASE_URL: .*openssl rand.*\n$/)
+  },
+)
 
 describe('config', () => {
   const DEFAULTS = {

@@ -4,7 +4,7 @@ import type { Phase } from '../../src/domain/failure.js'
 import type { ProviderResult } from '../../src/providers/provider.js'
 import type { SmtpTimeouts } from '../../src/providers/smtp/smtp-timeouts.js'
 import type { Act, Point } from '../support/scripted-smtp.js'
-import { BODY, certificate, pem, providerFor, send, startServer } from './smtp-fixture.js'
+import { BODY, certificate, pem, providerFor, send, startServer, TestHold } from './smtp-fixture.js'
 
 /**
  * Every point of the conversation against everything that can go wrong there. The judge is the server: what it took,
@@ -224,11 +224,13 @@ describe('before the body', () => {
       const server = await startServer()
       const provider = providerFor(server)
       server.script = (point) => (point === 'data' ? { do: 'reply', text } : undefined)
-      expect(await send(provider)).toMatchObject({
+      const hold = new TestHold()
+      expect(await send(provider, hold)).toMatchObject({
         kind: 'deferred',
         failure: 'transient',
         evidence: { phase: 'data', code: null },
       })
+      expect(hold.armed).toBe(0)
       expect(server.taken).toEqual([])
       expect(server.heard).not.toContain('<body>')
     },

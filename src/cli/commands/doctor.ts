@@ -1,6 +1,10 @@
 import type { Command } from 'commander'
-import { type Finding, examine } from '../../operations/examine.js'
 import { createLog } from '../../log.js'
+import { type Finding, examine } from '../../operations/examine.js'
+import { examineSecret } from '../doctor/examine-secret.js'
+import { examineSenderDns } from '../doctor/examine-sender-dns.js'
+import { examineSenders } from '../doctor/examine-senders.js'
+import { print, printJson } from '../print.js'
 import { addSettings, configFrom } from '../settings.js'
 
 const MARKS = { ok: 'ok  ', warning: 'warn', problem: 'FAIL' } as const
@@ -9,12 +13,20 @@ export function addDoctor(program: Command): void {
   addSettings(
     program
       .command('doctor')
-      .description('check database, durability, schema, clock and backlog; say what to do')
+      .description('check database, clock, schema, backlog, secret, provider and sender DNS; say what to do')
       .option('--json', 'print the findings as JSON'),
   ).action(async (flags: Record<string, unknown> & { json?: true }) => {
     const config = configFrom(flags)
-    const findings = await examine(config, createLog(config.logLevel === 'debug' ? 'debug' : 'error'))
-    process.stdout.write(flags.json ? `${JSON.stringify(findings)}\n` : findings.map(line).join(''))
+    const log = createLog(config.logLevel === 'debug' ? 'debug' : 'error')
+    // The internet is asked while the database is.
+    const dns = examineSenderDns(config.mailFrom.address)
+    const findings = [
+      ...(await examine({ ...config, log, further: (db) => examineSenders(db, config, log) })),
+      examineSecret(config),
+      ...(await dns),
+    ]
+    if (flags.json) printJson(findings)
+    else print(findings.map(line).join(''))
     if (findings.some(({ verdict }) => verdict === 'problem')) process.exitCode = 1
   })
 }

@@ -1,7 +1,8 @@
 import type { Command } from 'commander'
-import { createPostrider } from '../../compose.js'
 import { createLog } from '../../log.js'
-import { addSettings, configFrom } from '../settings.js'
+import { openPostrider } from '../open-postrider.js'
+import { print, printJson } from '../print.js'
+import { addSettings, configFrom, DATABASE_SETTINGS } from '../settings.js'
 
 export function addMigrate(program: Command): void {
   addSettings(
@@ -9,13 +10,13 @@ export function addMigrate(program: Command): void {
       .command('migrate')
       .description('bring the database schema up to date')
       .option('--json', 'print the applied migrations as JSON'),
-    ['DATABASE_URL', 'POSTRIDER_DATA', 'LOG_LEVEL'],
+    DATABASE_SETTINGS,
   ).action(async (flags: Record<string, unknown> & { json?: true }) => {
     const config = configFrom(flags)
-    const postrider = await createPostrider({ ...config, attach: true, log: createLog(config.logLevel) })
+    const postrider = await openPostrider(config, createLog(config.logLevel), { attach: true })
     const { migrated } = postrider
     await postrider.stop()
-    const said = migrated.length > 0 ? `Applied ${migrated.join(', ')}.` : 'Up to date.'
-    process.stdout.write(flags.json ? `${JSON.stringify({ applied: migrated })}\n` : `${said}\n`)
+    if (flags.json) printJson({ applied: migrated })
+    else print(migrated.length > 0 ? `Applied ${migrated.join(', ')}.` : 'Up to date.')
   })
 }

@@ -1,8 +1,9 @@
 import type { Command } from 'commander'
-import { createPostrider } from '../../compose.js'
 import { parseDurationMs } from '../../domain/duration.js'
 import { PostriderError } from '../../errors.js'
 import { createLog } from '../../log.js'
+import { openServer } from '../open-postrider.js'
+import { print, printJson } from '../print.js'
 import { addSettings, configFrom } from '../settings.js'
 
 export function addTick(program: Command): void {
@@ -17,19 +18,12 @@ export function addTick(program: Command): void {
     const forMs = parseDurationMs(flags.for)
     if (forMs === null)
       throw new PostriderError('setting_invalid', `--for is "${flags.for}"; it must be a duration such as 50s or 5m.`)
-    const postrider = await createPostrider({
-      ...config,
-      concurrency: config.workerConcurrency,
-      attach: true,
-      log: createLog(config.logLevel),
-    })
+    const postrider = await openServer(config, createLog(config.logLevel), { attach: true })
     try {
       const counts = await postrider.tick(forMs)
-      process.stdout.write(
-        flags.json
-          ? `${JSON.stringify(counts)}\n`
-          : `${counts.done} done, ${counts.retry} to retry, ${counts.failed} failed, ${counts.uncertain} uncertain\n`,
-      )
+      if (flags.json) printJson(counts)
+      else
+        print(`${counts.done} done, ${counts.retry} to retry, ${counts.failed} failed, ${counts.uncertain} uncertain`)
     } finally {
       await postrider.stop()
     }

@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
-import { createPostrider } from '../../compose.js'
 import { createLog } from '../../log.js'
+import { openServer } from '../open-postrider.js'
 import { runUntilSignal } from '../run-until-signal.js'
 import { addSettings, configFrom } from '../settings.js'
 
@@ -10,15 +10,13 @@ export function addWork(program: Command): void {
   ).action(async (flags: Record<string, unknown>) => {
     const config = configFrom(flags)
     const log = createLog(config.logLevel)
-    const postrider = await createPostrider({
-      ...config,
-      concurrency: config.workerConcurrency,
-      attach: true,
-      migrate: false,
-      log,
-    })
-    await postrider.start()
-    log.info({ database: postrider.database.description, concurrency: config.workerConcurrency }, 'working')
-    await runUntilSignal(() => postrider.stop(), log)
+    const postrider = await openServer(config, log, { attach: true, migrate: false })
+    try {
+      await postrider.start()
+      log.info({ database: postrider.database.description, concurrency: config.workerConcurrency }, 'working')
+      await runUntilSignal(() => postrider.stop(), log)
+    } finally {
+      await postrider.stop()
+    }
   })
 }

@@ -1,0 +1,71 @@
+import type { Command } from 'commander'
+import { type EmailSummary, findEmail, listEmails } from '../../db/emails.js'
+import { toEmailSummary } from '../../http/email-json.js'
+import { showId } from '../../id.js'
+import { readWhole } from '../choices.js'
+import { addFilter, type FilterFlags, readFilter } from '../email-filter.js'
+import { noSuchEmail, readEmailId } from '../email-id.js'
+import { withPostrider } from '../open-postrider.js'
+import { note, print, printJson } from '../print.js'
+import { printEmail } from '../print-email.js'
+import { addSettings, configFrom, DATABASE_SETTINGS } from '../settings.js'
+import { formatTable, terminalWidth } from '../table.js'
+import { addWorkspace, getWorkspace } from '../workspace.js'
+import { addEmailDecisions } from './emails-decide.js'
+
+interface Flags extends Record<string, unknown> {
+  readonly workspace: string
+  readonly json?: true
+}
+
+export function addEmails(program: Command): void {
+  const emails = program.command('emails').description('list, show, cancel, retry, dismiss, resolve')
+  const add = (usage: string, description: string) =>
+    addSettings(addWorkspace(emails.command(usage).description(description)), DATABASE_SETTINGS).option(
+      '--json',
+      'print JSON',
+    )
+  addFilter(add('list', 'newest first'))
+    .option('--limit <number>', 'how many at the most', '20')
+    .option('--after <id>', 'those older than this one')
+    .action(list)
+  add('show <id>', 'one email: what it says and where it is').action(show)
+  addEmailDecisions(add)
+}
+
+async function list(flags: Flags & FilterFlags & { limit: string; after?: string }): Promise<void> {
+  const limit = readWhole('--limit', flags.limit, 1, 1_000)
+  const filter = readFilter(flags)
+  const after = flags.after === undefined ? {} : { after: readEmailId(flags.after) }
+  await withPostrider(configFrom(flags), async ({ context: { db } }) => {
+    const workspace = await getWorkspace(db, flags.workspace)
+    // One more than asked for tells whether there are more.
+    const found = await listEmails(db, workspace.id, filter, { limit: limit + 1, ...after })
+    const emails = found.slice(0, limit)
+    const more = found.length > limit
+    if (flags.json) return printJson({ object: 'list', has_more: more, data: emails.map(toEmailSummary) })
+    if (emails.length === 0) return note('No emails.')
+    print(formatTable(emails, COLUMNS, terminalWidth()))
+    if (more) note(`There are more: --after ${showId('em', emails.at(-1)!.id)}`)
+  })
+}
+
+const COLUMNS = [
+  { title: 'ID', cell: ({ id }: EmailSummary) => showId('em', id) },
+  { title: 'STATUS', cell: ({ status }: EmailSummary) => status },
+  { title: 'TO', cell: (email: EmailSummary) => recipientsOf(email), mayBeCut: true as const },
+  { title: 'SUBJECT', cell: ({ subject }: EmailSummary) => subject, mayBeCut: true as const },
+]
+
+const recipientsOf = ({ deliveries: [first, ...others] }: EmailSummary) =>
+  `${first?.recipient ?? 'nobody'}${others.length > 0 ? ` +${others.length}` : ''}`
+
+async function show(text: string, flags: Flags): Promise<void> {
+  const id = readEmailId(text)
+  await withPostrider(configFrom(flags), async ({ context: { db } }) => {
+    const workspace = await getWorkspace(db, flags.workspace)
+    const email = await findEmail(db, workspace.id, id)
+    if (!email) throw noSuchEmail(text)
+    await printEmail(db, workspace.id, email, flags)
+  })
+}

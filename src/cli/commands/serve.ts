@@ -1,0 +1,25 @@
+import type { Command } from 'commander'
+import { createLog } from '../../log.js'
+import { listen } from '../listen.js'
+import { openServer } from '../open-postrider.js'
+import { runUntilSignal } from '../run-until-signal.js'
+import { addSettings, configFrom } from '../settings.js'
+
+export function addServe(program: Command): void {
+  addSettings(
+    program
+      .command('serve')
+      .description('only the HTTP API; any number of them on one DATABASE_URL; refuses an old schema'),
+  ).action(async (flags: Record<string, unknown>) => {
+    const config = configFrom(flags)
+    const log = createLog(config.logLevel)
+    const postrider = await openServer(config, log, { attach: true, migrate: false })
+    try {
+      const server = await listen(postrider, config)
+      log.info({ url: `${server.url}/api`, database: postrider.database.description }, 'serving')
+      await runUntilSignal(() => server.close(), log)
+    } finally {
+      await postrider.stop()
+    }
+  })
+}

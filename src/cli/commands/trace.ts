@@ -1,0 +1,72 @@
+import type { Command } from 'commander'
+import { type Email, findEmail } from '../../db/emails.js'
+import { findSender, type Sender } from '../../db/senders.js'
+import { toEmail, writeMailbox } from '../../http/email-json.js'
+import { showId } from '../../id.js'
+import { noSuchEmail, readEmailId } from '../email-id.js'
+import { explainDelivery } from '../explain-delivery.js'
+import { withPostrider } from '../open-postrider.js'
+import { print, printJson } from '../print.js'
+import { oneLine, wrap } from '../safe-text.js'
+import { addSettings, configFrom, DATABASE_SETTINGS } from '../settings.js'
+import { terminalWidth } from '../table.js'
+import { toTimeline } from '../timeline.js'
+import { addWorkspace, getWorkspace } from '../workspace.js'
+
+export function addTrace(program: Command): void {
+  addSettings(
+    addWorkspace(program.command('trace <email-id>').description('the whole life of one email')),
+    DATABASE_SETTINGS,
+  )
+    .option('--json', 'print JSON')
+    .action(async (text: string, flags: Record<string, unknown> & { workspace: string; json?: true }) => {
+      const id = readEmailId(text)
+      await withPostrider(configFrom(flags), async ({ context: { db } }) => {
+        const workspace = await getWorkspace(db, flags.workspace)
+        const email = await findEmail(db, workspace.id, id)
+        if (!email) throw noSuchEmail(text)
+        const sender = await findSender(db, workspace.id, email.senderId)
+        if (flags.json) printJson(toJson(email, sender))
+        else print(format(email, sender, terminalWidth()))
+      })
+    })
+}
+
+/** The email as the API shows it, with its story and what is to be said about each recipient. */
+const toJson = (email: Email, sender: Sender | null) => ({
+  ...toEmail(email, sender),
+  timeline: toTimeline(email).map(({ at, ...moment }) => ({ at: at.toISOString(), ...moment })),
+  now: email.deliveries.map((delivery) => ({
+    recipient: delivery.recipient,
+    status: delivery.status,
+    since: delivery.stateAt.toISOString(),
+    explain: explainDelivery(email, delivery, sender),
+  })),
+})
+
+const time = (instant: Date) => instant.toISOString().slice(0, 23).replace('T', ' ')
+const INDENT = ' '.repeat('2026-11-16 09:00:00.000  '.length)
+
+const NOW = 'now'.padEnd(INDENT.length)
+
+function format(email: Email, sender: Sender | null, width: number): string {
+  const put = (head: string, text: string) => wrap(`${head}${oneLine(text)}`, width, INDENT)
+  return [
+    `${showId('em', email.id)}  ${email.status}`,
+    put('  from        ', writeMailbox(email.from)),
+    put('  to          ', [...email.to, ...email.cc, ...email.bcc].map(writeMailbox).join(', ')),
+    put('  subject     ', email.subject),
+    put('  Message-ID  ', email.messageId),
+    '',
+    ...toTimeline(email).flatMap(({ at, what, details }) => [
+      put(`${time(at)}  `, what),
+      ...details.map((detail) => put(INDENT, detail)),
+    ]),
+    '',
+    ...email.deliveries.flatMap((delivery) => [
+      put(NOW, `${delivery.recipient}: ${delivery.status} since ${time(delivery.stateAt)}`),
+      put(INDENT, explainDelivery(email, delivery, sender)),
+    ]),
+    'Times are in UTC.',
+  ].join('\n')
+}

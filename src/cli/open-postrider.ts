@@ -1,0 +1,31 @@
+import { createPostrider, type Postrider, type PostriderOptions } from '../compose.js'
+import type { Config } from '../config.js'
+import { createLog, type Log } from '../log.js'
+import { findSecret } from '../secret.js'
+
+/** How every command opens Postrider: with all settings, so that none of them works by half of them. */
+type Opening = Pick<PostriderOptions, 'attach' | 'migrate' | 'onCrash'>
+
+export const openPostrider = (config: Config, log: Log, opening: Opening): Promise<Postrider> =>
+  createPostrider({ ...config, ...opening, concurrency: config.workerConcurrency, log })
+
+/** For a process that sends or takes requests. Without the secret it would fail at the first sealed credentials. */
+export function openServer(config: Config, log: Log, opening: Opening): Promise<Postrider> {
+  findSecret(config.secret, config.databaseUrl === null ? config.dataDirectory : null)
+  return openPostrider(config, log, opening)
+}
+
+/**
+ * For a command that asks or decides something and ends. It goes through the process that owns the embedded database,
+ * if one runs. A server's schema is not its business: that is changed by `start` and `migrate`.
+ */
+export async function withPostrider<T>(config: Config, work: (postrider: Postrider) => Promise<T>): Promise<T> {
+  // What it did is on standard output; the log is for whoever looks for a fault.
+  const log = createLog(config.logLevel === 'info' ? 'warn' : config.logLevel)
+  const postrider = await openPostrider(config, log, { attach: true, migrate: config.databaseUrl === null })
+  try {
+    return await work(postrider)
+  } finally {
+    await postrider.stop()
+  }
+}

@@ -1,0 +1,47 @@
+import { refusal, RequestError } from './problem.js'
+
+/** 25 MB of attachments in base64, and their html. */
+export const BODY_LIMIT = 35_000_000
+
+const JSON_TYPE = /^application\/(?:[\w.-]+\+)?json(?:$|[ \t]*;)/i
+
+/** A member of that name, never a text: checks further on would leave it out in silence, or trip over it. */
+const PROTO_KEY = /"(?:_|\\u005f){2}proto(?:_|\\u005f){2}"\s*:/i
+
+/** The JSON of a request; undefined when there is no body at all. */
+export async function readJson(request: Request): Promise<unknown> {
+  const body = await readText(request)
+  if (body === '') return undefined
+  const type = request.headers.get('content-type')
+  if (!type || !JSON_TYPE.test(type))
+    throw new RequestError('content_type_unsupported', 'Send the body as JSON, with Content-Type: application/json.')
+  try {
+    const json = JSON.parse(body) as unknown
+    if (PROTO_KEY.test(body))
+      throw refusal([{ in: 'body', path: [], detail: 'must not have a member named __proto__' }])
+    return json
+  } catch (error) {
+    if (error instanceof RequestError) throw error
+    // The parser's own words quote the body, which may hold what nobody wants repeated in a log.
+    const position = /position \d+/.exec((error as Error).message)
+    throw new RequestError('json_malformed', `The body is not JSON${position ? ` (at ${position[0]})` : ''}.`)
+  }
+}
+
+async function readText(request: Request): Promise<string> {
+  const announced = request.headers.get('content-length')
+  if (Number(announced) > BODY_LIMIT) throw tooLarge()
+  // Whoever read the request off the wire holds the body to the length it announced, so it can be taken in one go.
+  if (announced !== null) return request.text()
+  if (!request.body) return ''
+  const chunks: Uint8Array[] = []
+  let length = 0
+  for await (const chunk of request.body as AsyncIterable<Uint8Array>) {
+    length += chunk.byteLength
+    if (length > BODY_LIMIT) throw tooLarge()
+    chunks.push(chunk)
+  }
+  return new TextDecoder().decode(Buffer.concat(chunks))
+}
+
+const tooLarge = () => new RequestError('body_too_large', `The body may have ${BODY_LIMIT} bytes.`)

@@ -1,0 +1,139 @@
+import { z } from '@hono/zod-openapi'
+import type { EmailDecision } from '../../db/decide-emails.js'
+import { findEmail, listEmails } from '../../db/emails.js'
+import { findSender } from '../../db/senders.js'
+import { foldAddress } from '../../domain/address.js'
+import { PostriderError } from '../../errors.js'
+import { decideEmail } from '../../operations/decide-email.js'
+import { readInstant } from '../../operations/prepare-email.js'
+import {
+  emailRef,
+  emailSchema,
+  emailStatus,
+  emailSummarySchema,
+  toEmail,
+  toEmailRef,
+  toEmailSummary,
+} from '../email-json.js'
+import { type Call, type Endpoint, keyed } from '../endpoint.js'
+import { asList, listOf, pageQuery, readPage } from '../pagination.js'
+import { type InputProblem, refusal } from '../problem.js'
+import { fields, text } from '../read-input.js'
+
+const filterShape = {
+  status: emailStatus.optional(),
+  to: text(1_000).optional().openapi({ description: 'One recipient’s address.' }),
+  q: text(1_000).optional().openapi({ description: 'Part of the subject or of an address.' }),
+}
+
+/** What was sent to `/emails/:id/cancel` and the like. */
+const decide = (
+  name: 'cancel' | 'retry',
+  { decision, summary, description }: { decision: EmailDecision; summary: string; description: string },
+): Endpoint =>
+  keyed({
+    method: 'post',
+    path: `/api/emails/{id}/${name}`,
+    scope: 'manage',
+    tag: 'Emails',
+    summary,
+    description,
+    answers: 'The email as it is now.',
+    answer: emailRef,
+    problems: ['email_not_found', 'email_conflict'],
+    run: (call) => decideFor(call, decision),
+  })
+
+export const emailEndpoints: readonly Endpoint[] = [
+  keyed({
+    method: 'get',
+    path: '/api/emails',
+    scope: 'read',
+    tag: 'Emails',
+    summary: 'List emails',
+    description: 'Newest first.',
+    query: pageQuery(filterShape),
+    answers: 'A page of emails.',
+    answer: listOf(emailSummarySchema),
+    async run({ options, caller, query }) {
+      const page = readPage(query, 'em')
+      const filter = {
+        ...(query.status !== undefined && { status: query.status }),
+        ...(query.to !== undefined && { to: foldAddress(query.to) }),
+        ...(query.q !== undefined && { q: query.q }),
+      }
+      const emails = await listEmails(options.context.db, caller.workspaceId, filter, {
+        ...page,
+        limit: page.limit + 1,
+      })
+      return asList(emails.map(toEmailSummary), page)
+    },
+  }),
+  keyed({
+    method: 'get',
+    path: '/api/emails/{id}',
+    scope: 'read',
+    tag: 'Emails',
+    summary: 'The whole life of one email',
+    answers: 'The email, its attempts and its events, and why it is where it is.',
+    answer: emailSchema,
+    problems: ['email_not_found'],
+    async run(call) {
+      const { db } = call.options.context
+      const { workspaceId } = call.caller
+      const email = await findEmail(db, workspaceId, call.id('em'))
+      if (!email) throw new PostriderError('email_not_found', 'There is no such email.')
+      return toEmail(email, await findSender(db, workspaceId, email.senderId))
+    },
+  }),
+  keyed({
+    method: 'patch',
+    path: '/api/emails/{id}',
+    scope: 'manage',
+    tag: 'Emails',
+    summary: 'Send an email at another time',
+    body: fields({ scheduled_at: text(100).openapi({ format: 'date-time' }) }),
+    example: { scheduled_at: '2030-01-01T09:00:00Z' },
+    answers: 'The email as it is now.',
+    answer: emailRef,
+    problems: ['email_not_found', 'email_conflict'],
+    run: (call) => decideFor(call, 'reschedule', readScheduledAt(call.body.scheduled_at)),
+  }),
+  decide('cancel', {
+    decision: 'cancel',
+    summary: 'Cancel an email',
+    description: 'As long as it is not being sent.',
+  }),
+  decide('retry', {
+    decision: 'retry',
+    summary: 'Retry a failed email',
+    description: 'It starts over, with all its attempts.',
+  }),
+  keyed({
+    method: 'post',
+    path: '/api/emails/{id}/resolve',
+    scope: 'manage',
+    tag: 'Emails',
+    summary: 'Settle an uncertain email',
+    description: 'Nobody could know whether it went out: somebody found out, or decides to send it again.',
+    body: fields({ outcome: z.enum(['sent', 'resend']) }),
+    example: { outcome: 'sent' },
+    answers: 'The email as it is now.',
+    answer: emailRef,
+    problems: ['email_not_found', 'email_conflict'],
+    run: (call) => decideFor(call, call.body.outcome),
+  }),
+]
+
+export async function decideFor(call: Call<unknown, unknown>, decision: EmailDecision, at?: Date) {
+  const { context } = call.options
+  const { workspaceId, name: by } = call.caller
+  return toEmailRef(await decideEmail(context, workspaceId, call.id('em'), decision, { by, ...(at && { at }) }))
+}
+
+function readScheduledAt(value: string): Date {
+  const problems: InputProblem[] = []
+  const at = readInstant(value, 'scheduled_at', (path, detail) => void problems.push({ in: 'body', path, detail }))
+  if (!at) throw refusal(problems)
+  return at
+}

@@ -1,0 +1,88 @@
+import { createAdaptorServer } from '@hono/node-server'
+import type { Server } from 'node:http'
+import type { AddressInfo, Socket } from 'node:net'
+import { PostriderError } from '../errors.js'
+
+export interface Serving {
+  readonly url: string
+  /** Takes no more connections, finishes the requests that are under way, then ends. */
+  close(): Promise<void>
+}
+
+/** Longer than an inline send takes; whoever still sends a body then is cut off. */
+const GRACE_MS = 30_000
+
+export async function serve(
+  app: { fetch(request: Request, env?: unknown): Promise<Response> | Response },
+  { host, port }: { host: string; port: number },
+): Promise<Serving> {
+  const server = createAdaptorServer({ fetch: (request, env) => app.fetch(request, env) }) as Server
+  const connections = watchConnections(server)
+  await listen(server, host, port)
+  const { address, family, port: bound } = server.address() as AddressInfo
+  const anywhere = address === '0.0.0.0' || address === '::'
+  const shown = anywhere ? 'localhost' : family === 'IPv6' ? `[${address}]` : address
+  let closed: Promise<void> | undefined
+  return { url: `http://${shown}:${bound}`, close: () => (closed ??= close(server, connections)) }
+}
+
+const listen = (server: Server, host: string, port: number) =>
+  new Promise<void>((resolve, reject) => {
+    const onError = (error: NodeJS.ErrnoException) => reject(describeFailure(error, host, port))
+    server.once('error', onError)
+    server.listen(port, host, () => {
+      server.off('error', onError)
+      resolve()
+    })
+  })
+
+function describeFailure(error: NodeJS.ErrnoException, host: string, port: number): Error {
+  const sentence: Readonly<Record<string, string>> = {
+    EADDRINUSE: `Port ${port} on ${host} is in use by another process: stop it, or set PORT to another one.`,
+    EACCES: `This user may not listen on port ${port}: set PORT to one above 1023.`,
+    EADDRNOTAVAIL: `This machine has no address ${host}: set HOST to one it has, such as 127.0.0.1.`,
+    ENOTFOUND: `The name ${host} does not lead to an address: set HOST to one, such as 127.0.0.1.`,
+  }
+  const known = sentence[error.code ?? '']
+  return known === undefined ? error : new PostriderError('setting_invalid', known, { cause: error })
+}
+
+interface Connections {
+  /** Ends those on which nothing is being answered, now and as the others get there. */
+  endWhenQuiet(): void
+}
+
+/** Node's own idea of an idle connection leaves out those that never asked anything, and browsers keep such in reserve. */
+function watchConnections(server: Server): Connections {
+  const answering = new Map<Socket, number>()
+  let ending = false
+  const add = (socket: Socket, change: number) => {
+    const left = (answering.get(socket) ?? 0) + change
+    answering.set(socket, left)
+    if (ending && left === 0) socket.destroySoon()
+  }
+  server.on('connection', (socket: Socket) => {
+    add(socket, 0)
+    socket.once('close', () => answering.delete(socket))
+  })
+  server.on('request', ({ socket }, response) => {
+    add(socket, 1)
+    response.once('close', () => answering.has(socket) && add(socket, -1))
+  })
+  return {
+    endWhenQuiet() {
+      ending = true
+      for (const socket of answering.keys()) add(socket, 0)
+    },
+  }
+}
+
+const close = (server: Server, connections: Connections) =>
+  new Promise<void>((resolve) => {
+    const late = setTimeout(() => server.closeAllConnections(), GRACE_MS)
+    server.close(() => {
+      clearTimeout(late)
+      resolve()
+    })
+    connections.endWhenQuiet()
+  })

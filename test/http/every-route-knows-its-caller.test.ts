@@ -1,0 +1,171 @@
+import { describe, expect, it } from 'vitest'
+import { SCOPES, type Scope } from '../../src/domain/scopes.js'
+import { createApiKey, revokeApiKey } from '../../src/operations/api-keys.js'
+import { DEFAULT_WORKSPACE } from '../../src/id.js'
+import { DATABASE_KINDS } from '../support/test-database.js'
+import { type Api, CRON_SECRET, type Elsewhere, openApi } from './api-fixture.js'
+
+const LETTER = { to: 'ada@example.com', subject: 'Hello', text: 'Hello.' }
+const AT = '2040-01-01T00:00:00Z'
+
+interface Route {
+  readonly access: Scope | 'open' | 'cron'
+  readonly json?: unknown
+  /** What of another workspace stands in the path or in the body. */
+  readonly path?: (other: Elsewhere) => string
+  readonly foreign?: (other: Elsewhere) => unknown
+}
+
+const email = (other: Elsewhere) => other.email
+const sender = (other: Elsewhere) => other.sender
+const captured = (other: Elsewhere) => other.captured
+
+/** Every route there is, and who may use it. A route that is not here, or not there any more, fails the test. */
+const ROUTES: Readonly<Record<string, Route>> = {
+  'POST /api/emails': { access: 'send', json: LETTER },
+  'POST /api/emails/batch': { access: 'send', json: [LETTER] },
+  'GET /api/emails': { access: 'read' },
+  'GET /api/emails/{id}': { access: 'read', path: email },
+  'PATCH /api/emails/{id}': { access: 'manage', json: { scheduled_at: AT }, path: email },
+  'POST /api/emails/{id}/cancel': { access: 'manage', path: email },
+  'POST /api/emails/{id}/retry': { access: 'manage', path: email },
+  'POST /api/emails/{id}/resolve': { access: 'manage', json: { outcome: 'sent' }, path: email },
+  'GET /api/admin/outbox': { access: 'read' },
+  'POST /api/admin/outbox/retry': { access: 'manage' },
+  'POST /api/admin/outbox/dismiss': { access: 'manage' },
+  'POST /api/admin/outbox/{id}/retry': { access: 'manage', path: email },
+  'DELETE /api/admin/outbox/{id}': { access: 'manage', path: email },
+  'GET /api/admin/dashboard': { access: 'read' },
+  'GET /api/senders': { access: 'read' },
+  'POST /api/senders': { access: 'manage', json: { address: 'new@sender.test' } },
+  'GET /api/senders/{id}': { access: 'read', path: sender },
+  'PATCH /api/senders/{id}': { access: 'manage', json: { name: 'Stolen' }, path: sender },
+  'DELETE /api/senders/{id}': { access: 'manage', path: sender },
+  'POST /api/senders/{id}/pause': { access: 'manage', path: sender },
+  'POST /api/senders/{id}/resume': { access: 'manage', path: sender },
+  'POST /api/senders/{id}/test': { access: 'manage', path: sender },
+  'GET /api/suppressions': { access: 'read' },
+  'POST /api/suppressions': { access: 'manage', json: { email: 'ada@example.com' } },
+  'POST /api/suppressions/batch/add': { access: 'manage', json: { emails: ['ada@example.com'] } },
+  'POST /api/suppressions/batch/remove': { access: 'manage', json: { emails: ['gone@elsewhere.test'] } },
+  'DELETE /api/suppressions/{email}': { access: 'manage', path: (other) => other.suppressed },
+  'GET /api/inbox': { access: 'read' },
+  'DELETE /api/inbox': { access: 'manage' },
+  'GET /api/inbox/{id}': { access: 'read', path: captured },
+  'GET /api/inbox/{id}/raw': { access: 'read', path: captured },
+  'GET /api/inbox/{id}/attachments/{n}': { access: 'read', path: captured },
+  'POST /api/events/send': {
+    access: 'send',
+    json: { event: 'delivered', email_id: 'em_00000000000000000000000000000000' },
+    foreign: (other) => ({ event: 'delivered', email_id: other.email }),
+  },
+  'GET /api/api-keys': { access: 'admin' },
+  'POST /api/api-keys': { access: 'admin', json: { name: 'new', scopes: ['send'] } },
+  'DELETE /api/api-keys/{id}': { access: 'admin', path: (other) => other.apiKey },
+  'GET /api/workspaces/current': { access: 'read' },
+  'POST /api/cron/send-emails': { access: 'cron' },
+  'GET /api/openapi.json': { access: 'open' },
+  'GET /api/docs': { access: 'open' },
+  'GET /livez': { access: 'open' },
+  'GET /readyz': { access: 'open' },
+  'GET /metrics': { access: 'open' },
+}
+
+const KEYED = Object.entries(ROUTES).filter(([, { access }]) => access !== 'open' && access !== 'cron')
+const NOTHING = '00000000000000000000000000000000'
+
+/** The route with the ids in it filled in. */
+const fill = (route: string, id: string) => route.replace(/\{(?:id|email)\}/, id).replace('{n}', '0')
+
+async function listed(api: Api): Promise<Record<string, string>> {
+  const { body } = await api.call('GET /api/openapi.json', { key: null })
+  const found: Record<string, string> = {}
+  for (const [path, operations] of Object.entries(body.paths as Record<string, Record<string, { security: object[] }>>))
+    for (const [method, { security }] of Object.entries(operations)) {
+      const [scheme, scopes] = Object.entries(security[0] ?? { open: [] })[0] as [string, string[]]
+      found[`${method.toUpperCase()} ${path}`] = { apiKey: scopes[0]!, cronSecret: 'cron' }[scheme] ?? scheme
+    }
+  return found
+}
+
+describe.each(DATABASE_KINDS)('every route knows its caller, on %s', (kind) => {
+  const api = openApi(kind)
+
+  it('is listed with what it takes to use it', async () => {
+    expect(await listed(api)).toEqual(
+      Object.fromEntries(Object.entries(ROUTES).map(([route, { access }]) => [route, access])),
+    )
+  })
+
+  it('answers nobody without a key', async () => {
+    for (const [route, { json }] of KEYED) {
+      const { status, headers } = await api.call(fill(route, NOTHING), { key: null, json })
+      expect([route, status, headers.get('www-authenticate')]).toEqual([route, 401, 'Bearer realm="postrider"'])
+    }
+  })
+
+  it('answers nobody with a key that was revoked, or never was one', async () => {
+    const { db } = api.mail.context
+    const { key, apiKey } = await createApiKey(db, DEFAULT_WORKSPACE, { name: 'old', scopes: SCOPES })
+    await revokeApiKey(db, DEFAULT_WORKSPACE, apiKey.id)
+    for (const [route, { json }] of KEYED)
+      for (const wrong of [key, `pr_${'x'.repeat(43)}`, CRON_SECRET])
+        expect([route, (await api.call(fill(route, NOTHING), { key: wrong, json })).status]).toEqual([route, 401])
+  })
+
+  it('answers nobody whose key lacks the scope, and everybody whose key has it', async () => {
+    for (const [route, { access, json }] of KEYED) {
+      const lacking = await api.makeKey(SCOPES.filter((scope) => scope !== access))
+      const refused = await api.call(fill(route, NOTHING), { key: lacking, json })
+      expect([route, refused.status, refused.body.code]).toEqual([route, 403, 'forbidden'])
+      const having = await api.makeKey([access as Scope])
+      expect([401, 403]).not.toContain((await api.call(fill(route, NOTHING), { key: having, json })).status)
+    }
+  })
+
+  it('knows nothing of another workspace, and changes nothing there', async () => {
+    const other = await api.elsewhere()
+    const before = await snapshot(api, other)
+    for (const [route, { json, path, foreign }] of KEYED) {
+      const answer = await api.call(fill(route, path?.(other) ?? NOTHING), { json: foreign?.(other) ?? json })
+      if (path || foreign) expect([route, answer.status]).toEqual([route, 404])
+      else
+        expect([route, JSON.stringify(answer.body)]).toEqual([
+          route,
+          expect.not.stringMatching(/elsewhere\.test|"elsewhere"/),
+        ])
+    }
+    expect(await snapshot(api, other)).toEqual(before)
+  })
+
+  it('lets the cron in with its own secret only', async () => {
+    const route = 'POST /api/cron/send-emails'
+    for (const key of [null, 'wrong', await api.makeKey()]) expect((await api.call(route, { key })).status).toBe(401)
+    expect((await api.call(route, { key: CRON_SECRET })).status).toBe(200)
+  })
+
+  it('shows the open ones to everybody', async () => {
+    for (const [route, { access }] of Object.entries(ROUTES))
+      if (access === 'open') expect([route, (await api.call(route, { key: null })).status]).toEqual([route, 200])
+  })
+})
+
+/** Everything the other workspace can see of itself, but for when its keys were used. */
+async function snapshot(api: Api, { key, email, sender, captured }: Elsewhere): Promise<unknown[]> {
+  const seen: unknown[] = []
+  for (const path of [
+    'emails',
+    `emails/${email}`,
+    'admin/outbox',
+    'senders',
+    `senders/${sender}`,
+    'suppressions',
+    'inbox',
+    `inbox/${captured}`,
+    'api-keys',
+  ])
+    seen.push((await api.call(`GET /api/${path}`, { key })).body)
+  return JSON.parse(
+    JSON.stringify(seen, (name, value: unknown) => (name === 'last_used_at' ? undefined : value)),
+  ) as unknown[]
+}

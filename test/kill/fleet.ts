@@ -1,0 +1,122 @@
+import type { BuiltPackage } from '../support/build-package.js'
+import type { SeededRandom } from '../support/seeded-random.js'
+import { until } from '../support/until.js'
+import { CALLERS } from './callers.js'
+import type { Judge, Point } from './judge.js'
+import type { MailSettings } from './mail-program.js'
+import { type MailProcess, startMail } from './mail-process.js'
+import type { Death } from './verdict.js'
+
+/** What one process of the fleet is for. The owner is the one in which the embedded database lives. */
+export interface Role {
+  readonly name: string
+  readonly works: boolean
+  readonly listens: boolean
+  readonly owns?: boolean
+  /** How often it is chosen, against the others. */
+  readonly weight: number
+}
+
+export interface Fleet {
+  readonly deaths: readonly Death[]
+  /** Where emails are accepted now. */
+  url(): string | null
+  /** Kills one at random, at a random instant or at that point of one of its conversations, and starts it again. */
+  killOne(random: SeededRandom, at: Point | null): Promise<void>
+  ready(): Promise<void>
+  /** SIGTERM to all; resolves with what they ended with. */
+  stop(): Promise<(number | NodeJS.Signals)[]>
+  kill(): Promise<void>
+  log(): string
+}
+
+export interface FleetOptions {
+  readonly built: BuiltPackage
+  readonly judge: Judge
+  readonly roles: readonly Role[]
+  readonly settings: Omit<MailSettings, 'smtpPort' | 'works' | 'listens' | 'attach'>
+}
+
+/** A victim that never comes to the chosen point is killed where it is. */
+const POINT_MS = 2_000
+
+export async function startFleet({ built, judge, roles, settings }: FleetOptions): Promise<Fleet> {
+  const members = new Map<Role, MailProcess>()
+  const deaths: Death[] = []
+  let lives = 0
+
+  const member = (role: Role) => members.get(role)!
+  const owner = roles.find(({ owns }) => owns)
+
+  const start = async (role: Role) => {
+    // Attaching to an owner that is not there would make it the owner.
+    if (owner && role !== owner) await member(owner).ready
+    const door = await judge.openDoor(`${role.name} ${++lives}`)
+    const { works, listens } = role
+    members.set(role, startMail(built, door, { ...settings, works, listens, attach: role !== owner }))
+  }
+  const ready = async () => {
+    for (const role of roles) await member(role).ready
+  }
+
+  const choose = (random: SeededRandom): Role => {
+    let at = random.next() * roles.reduce((sum, { weight }) => sum + weight, 0)
+    return roles.find(({ weight }) => (at -= weight) < 0) ?? roles[0]!
+  }
+
+  const killAt = async (victim: MailProcess, point: Point | null) => {
+    if (point === null) return victim.kill()
+    let timer: NodeJS.Timeout | undefined
+    await new Promise<void>((resolve) => {
+      timer = setTimeout(resolve, POINT_MS)
+      victim.door.onPoint = (reached) => {
+        if (reached !== point) return
+        victim.signal('SIGKILL')
+        resolve()
+      }
+    })
+    clearTimeout(timer)
+    await victim.kill()
+  }
+
+  for (const role of roles) await start(role)
+  await ready()
+
+  return {
+    deaths,
+    ready,
+    url: () => [...members.values()].find(({ url }) => url)?.url ?? null,
+    async killOne(random, at) {
+      const role = choose(random)
+      // One that is still starting would attach to nobody when its owner dies, and own the database itself.
+      if (role === owner) await ready()
+      const victim = member(role)
+      await victim.ready
+      const dead = roles.find((role) => !member(role).isRunning)
+      if (dead) throw new Error(`${dead.name} ended by itself.\n${member(dead).log()}`)
+      await killAt(victim, at)
+      const { name: door } = victim.door
+      const inFlight = judge.handOvers.filter(
+        (one) => one.door === door && one.reached !== 'envelope' && one.answer === null && one.fault === null,
+      ).length
+      deaths.push({ door, inFlight, most: (role.works ? settings.concurrency : 0) + (role.listens ? CALLERS : 0) })
+      await start(role)
+    },
+    async stop() {
+      const ends: (number | NodeJS.Signals)[] = []
+      // The owner last: the others need its database to say goodbye.
+      for (const role of roles.toSorted((a, b) => Number(a === owner) - Number(b === owner)))
+        ends.push(await member(role).stop())
+      return ends
+    },
+    async kill() {
+      await Promise.all([...members.values()].map((process) => process.kill()))
+    },
+    log: () => [...members.values()].map((process) => `--- ${process.door.name}\n${process.log()}`).join('\n'),
+  }
+}
+
+/** Until so much has happened, or nothing happens any more. */
+export async function untilProgress(count: () => number, enough: number): Promise<void> {
+  await until(`${enough} hand-overs`, () => count() >= enough, { withinMs: 60_000, everyMs: 5 })
+}
