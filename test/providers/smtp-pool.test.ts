@@ -119,6 +119,18 @@ describe('a connection that died while idle', () => {
     expect(server.connections).toBe(2)
   })
 
+  test.each(['body', 'dot'] as const)('is never replaced once the body began, at %s', async (at) => {
+    for (const how of ['drop', 'reset'] as const) {
+      const server = await startServer()
+      const provider = providerFor(server)
+      await send(provider)
+      server.script = (point) => (point === at ? { do: how } : undefined)
+      expect(await send(provider)).toMatchObject({ kind: 'uncertain' })
+      expect(server.connections).toBe(1)
+      expect(server.taken).toHaveLength(at === 'dot' ? 2 : 1)
+    }
+  })
+
   test('is replaced once, not for ever', async () => {
     const server = await startServer()
     const provider = providerFor(server)
