@@ -4,7 +4,7 @@ import { PostriderError } from '../errors.js'
 import { type IdPrefix, readId } from '../id.js'
 import type { AppOptions } from './app-options.js'
 import { type Authenticator, type Caller, mayUse } from './authenticate.js'
-import type { Call, Endpoint, KeyedEndpoint } from './endpoint.js'
+import type { Call, Endpoint, KeyedEndpoint, OpenCall, OpenEndpoint } from './endpoint.js'
 import type { Env } from './observe.js'
 import { RequestError } from './problem.js'
 import type { RateLimit } from './rate-limit.js'
@@ -24,8 +24,7 @@ export const answerRequest =
   async (c: HonoContext<Env>): Promise<Response> => {
     c.set('route', endpoint.path)
     const headers: Record<string, string> = { 'Cache-Control': 'no-store' }
-    const isKeyed = 'scope' in endpoint
-    const caller = isKeyed ? await admit(c, endpoint, gate, headers) : null
+    const caller = 'scope' in endpoint ? await admit(c, endpoint, gate, headers) : null
     const query = endpoint.query && readInput(endpoint.query, c.req.query(), 'query')
     const body = endpoint.body && readInput(endpoint.body, await bodyOf(c, endpoint), 'body')
     const open = {
@@ -36,17 +35,13 @@ export const answerRequest =
       header: (name: string) => c.req.header(name),
       setHeader: (name: string, value: string) => void (headers[name] = value),
     }
-    const result =
-      isKeyed && caller ? await endpoint.run(keyedCall(open, caller, gate)) : await (endpoint as OpenRun).run(open)
+    const result = caller
+      ? await (endpoint as KeyedEndpoint).run(keyedCall(open, caller, gate))
+      : await (endpoint as OpenEndpoint).run(open)
     if (!(result instanceof Response)) return c.json(result, (endpoint.status ?? 200) as ContentfulStatusCode, headers)
     for (const [name, value] of Object.entries(headers)) if (!result.headers.has(name)) result.headers.set(name, value)
     return result
   }
-
-type OpenCallOf = Omit<Call<unknown, unknown>, 'caller' | 'keys' | 'id'>
-interface OpenRun {
-  run(call: OpenCallOf): Promise<unknown>
-}
 
 async function admit(
   c: HonoContext<Env>,
@@ -89,7 +84,7 @@ async function bodyOf(c: HonoContext<Env>, { bodyOptional }: Endpoint): Promise<
   throw new RequestError('json_malformed', 'A JSON body is needed.')
 }
 
-const keyedCall = (open: OpenCallOf, caller: Caller, { keys }: Gate): Call<unknown, unknown> => ({
+const keyedCall = (open: OpenCall<unknown, unknown>, caller: Caller, { keys }: Gate): Call<unknown, unknown> => ({
   ...open,
   caller,
   keys,

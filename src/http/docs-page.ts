@@ -140,6 +140,8 @@ function renderType(schema: Schema): string {
   const alternatives = schema.anyOf ?? schema.oneOf ?? schema.allOf
   if (alternatives) return alternatives.map(renderType).join(' or ')
   if (schema.items) return `list of ${renderType(schema.items)}`
+  const listed = schema.properties?.['data']?.items
+  if (listed) return `page of ${renderType(listed)}`
   if (schema.properties) return `{ ${Object.keys(schema.properties).map(escape).join(', ')} }`
   const type = schema.type === undefined ? 'anything' : [schema.type].flat().join(' or ')
   return `${escape(type)}${schema.format ? ` <span class="soft">${escape(schema.format)}</span>` : ''}`

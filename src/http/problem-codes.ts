@@ -1,7 +1,8 @@
 import { ERROR_CODES, type ErrorCode } from '../errors.js'
 
 /** What can go wrong before an operation is reached. */
-export const REQUEST_CODES = {
+const REQUEST_CODES = {
+  request_malformed: { status: 400, title: 'The request is not HTTP as we know it.' },
   json_malformed: { status: 400, title: 'The body is not JSON.' },
   unauthorized: { status: 401, title: 'A valid API key is needed.' },
   forbidden: { status: 403, title: 'The API key may not do this.' },

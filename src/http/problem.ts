@@ -107,7 +107,7 @@ function tell(error: unknown): Told {
   }
 }
 
-export interface ProblemRequest {
+interface ProblemRequest {
   readonly requestId: string
   readonly userAgent: string | undefined
 }

@@ -1,7 +1,9 @@
-import { createAdaptorServer } from '@hono/node-server'
-import type { Server } from 'node:http'
+import { getRequestListener, RequestError as UnreadableRequest } from '@hono/node-server'
+import { createServer, type Server } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import { PostriderError } from '../errors.js'
+import { newId } from '../id.js'
+import { problemResponse, RequestError } from './problem.js'
 
 export interface Serving {
   readonly url: string
@@ -16,7 +18,12 @@ export async function serve(
   app: { fetch(request: Request, env?: unknown): Promise<Response> | Response },
   { host, port }: { host: string; port: number },
 ): Promise<Serving> {
-  const server = createAdaptorServer({ fetch: (request, env) => app.fetch(request, env) }) as Server
+  const answer = getRequestListener((request, env) => app.fetch(request, env), {
+    // For those who ask without naming a host, as simple health checks do.
+    hostname: 'localhost',
+    errorHandler: describeUnreadable,
+  })
+  const server = createServer((request, response) => void answer(request, response))
   const connections = watchConnections(server)
   await listen(server, host, port)
   const { address, family, port: bound } = server.address() as AddressInfo
@@ -25,6 +32,15 @@ export async function serve(
   let closed: Promise<void> | undefined
   return { url: `http://${shown}:${bound}`, close: () => (closed ??= close(server, connections)) }
 }
+
+/** What never became a request that the app could have answered. */
+const describeUnreadable = (error: unknown) =>
+  problemResponse(
+    error instanceof UnreadableRequest
+      ? new RequestError('request_malformed', 'The target or the Host header of the request cannot be read.')
+      : error,
+    { requestId: newId(), userAgent: undefined },
+  )
 
 const listen = (server: Server, host: string, port: number) =>
   new Promise<void>((resolve, reject) => {

@@ -30,6 +30,7 @@ describe.each(DATABASE_KINDS)('operating the API, on %s', (kind) => {
       ...changes,
     })
     return {
+      app,
       call: (route: string, asked: Asked = {}) => callApi((request) => app.fetch(request), route, asked),
       close: () => app.close(),
     }
@@ -47,7 +48,7 @@ describe.each(DATABASE_KINDS)('operating the API, on %s', (kind) => {
       404,
     )
     let ticks = 0
-    let finish = (_: Record<string, number>) => {}
+    let finish: (counts: Record<string, number>) => void
     const tick = (forMs: number) => {
       expect(forMs).toBeLessThanOrEqual(50_000)
       ticks++
@@ -56,11 +57,11 @@ describe.each(DATABASE_KINDS)('operating the API, on %s', (kind) => {
     const { call } = appWith({ tick })
     const asked = [1, 2].map(() => call('POST /api/cron/send-emails', { key: CRON_SECRET }))
     await expect.poll(() => ticks).toBe(1)
-    finish({ done: 3 })
+    finish!({ done: 3 })
     for (const { body } of await Promise.all(asked)) expect(body.counts).toEqual({ done: 3 })
     const again = call('POST /api/cron/send-emails', { key: CRON_SECRET })
     await expect.poll(() => ticks).toBe(2)
-    finish({})
+    finish!({})
     await again
   })
 
@@ -151,5 +152,17 @@ describe.each(DATABASE_KINDS)('operating the API, on %s', (kind) => {
     expect((await call('GET /api/emails', { key: other })).status).toBe(200)
     expect((await call('GET /livez', { key: null })).status).toBe(200)
     await expect.poll(async () => (await call('GET /api/emails')).status, { timeout: 3_000, interval: 300 }).toBe(200)
+  })
+
+  it('counts keys that are none per address, and locks out nobody who has one', async () => {
+    const { app } = appWith({})
+    const ask = (key: string, remoteAddress: string) =>
+      callApi((request) => app.fetch(request, { incoming: { socket: { remoteAddress } } }), 'GET /api/emails', { key })
+    const guesses = await Promise.all(Array.from({ length: 30 }, (_, i) => ask(`pr_guess${i}`, '192.0.2.1')))
+    const statuses = guesses.map(({ status }) => status)
+    expect(statuses.filter((status) => status === 401)).toHaveLength(20)
+    expect(statuses.filter((status) => status === 429)).toHaveLength(10)
+    expect((await ask('pr_guess', '192.0.2.2')).status).toBe(401)
+    expect((await ask(API_KEY, '192.0.2.1')).status).toBe(200)
   })
 })

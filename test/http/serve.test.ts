@@ -18,7 +18,7 @@ describe('serving', () => {
   })
 
   it('finishes the requests that are under way, takes no others, and ends', async () => {
-    let answer = (_: Response) => {}
+    let answer: (response: Response) => void
     let asked = 0
     const serving = await start({
       fetch: () => {
@@ -34,7 +34,7 @@ describe('serving', () => {
     const closed = serving.close()
     await ended
     await expect(fetch(serving.url)).rejects.toThrow()
-    answer(new Response('done'))
+    answer!(new Response('done'))
     expect(await (await under).text()).toBe('done')
     await closed
     expect(serving.close()).toBe(serving.close())
@@ -53,6 +53,23 @@ describe('serving', () => {
     )
   })
 
+  it('answers those who name no host, and says what it cannot read', async () => {
+    const { url } = await start({ fetch: (request) => new Response(new URL(request.url).pathname) })
+    const say = (text: string) =>
+      new Promise<string>((resolve) => {
+        const socket = connect(Number(new URL(url).port), HOST)
+        let heard = ''
+        socket.on('data', (data) => (heard += String(data)))
+        socket.on('close', () => resolve(heard))
+        socket.end(text)
+      })
+    expect(await say('GET /livez HTTP/1.0\r\n\r\n')).toMatch(/^HTTP\/1.1 200 OK[^]*\/livez$/)
+    const unreadable = await say('GET / HTTP/1.1\r\nHost: a b\r\nConnection: close\r\n\r\n')
+    expect(unreadable).toMatch(
+      /^HTTP\/1.1 400 [^]*content-type: application\/problem\+json[^]*"code":"request_malformed"/i,
+    )
+  })
+
   describe('the API', () => {
     const api = openApi('PostgreSQL')
 
@@ -63,7 +80,7 @@ describe('serving', () => {
           method: 'POST',
           headers: { authorization: `Bearer ${API_KEY}`, 'content-type': 'application/json', ...headers },
           body,
-          ...{ duplex: 'half' },
+          duplex: 'half',
         })
       const html = 'x'.repeat(4_000_000)
       const letter = JSON.stringify({ to: 'ada@example.com', subject: 's', html })
