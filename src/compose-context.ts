@@ -2,14 +2,14 @@ import { acceptEmails, type NewIdempotencyKey, type PreparedEmail } from './db/a
 import { type Database, isDatabaseUnavailable } from './db/client.js'
 import { findSender, listSenders, type Sender } from './db/senders.js'
 import type { LeasedAction } from './domain/action.js'
+import type { SenderCredentials } from './domain/sender-credentials.js'
 import type { Dispatcher } from './engine/dispatcher.js'
 import type { Waker } from './engine/waker.js'
 import { groupCommit } from './group-commit.js'
 import { newId } from './id.js'
 import type { Log } from './log.js'
 import type { Context } from './operations/context.js'
-import type { Providers } from './compose-providers.js'
-import { parseSmtpUrl } from './providers/parse-smtp-url.js'
+import { type Providers, readCredentials } from './compose-providers.js'
 import type { SecretBox } from './secret-box.js'
 
 /** Puts together what operations need: shared commits, remembered senders, sending within a request. */
@@ -82,10 +82,11 @@ export function composeContext(options: ContextOptions): Context & SenderFinder 
     findSender: rememberedSender,
     wake: (later) => waker.wake(later),
     newLease: () => ({ token: newId(), worker, leaseMs }),
-    sealSmtpUrl(url) {
-      parseSmtpUrl(url)
-      return secretBox().seal(url)
+    sealCredentials(credentials) {
+      readCredentials(credentials)
+      return secretBox().seal(JSON.stringify(credentials))
     },
+    openCredentials: (sealed) => JSON.parse(secretBox().open(sealed)) as SenderCredentials,
     async testSender(workspaceId, senderId) {
       const sender = await findSender(db, workspaceId, senderId)
       return sender ? providers.of(sender).verify(AbortSignal.timeout(leaseMs)) : { ok: false, evidence: null }

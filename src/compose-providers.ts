@@ -1,6 +1,7 @@
 import { insertCapturedEmails } from './db/captured-emails.js'
 import type { Database } from './db/client.js'
 import type { Sender } from './db/senders.js'
+import type { SenderCredentials } from './domain/sender-credentials.js'
 import { PostriderError } from './errors.js'
 import { groupCommit } from './group-commit.js'
 import type { Log } from './log.js'
@@ -10,7 +11,7 @@ import { parseSmtpUrl } from './providers/parse-smtp-url.js'
 import type { Provider } from './providers/provider.js'
 import { createSmtpProvider, type SmtpProviderOptions } from './providers/smtp.js'
 import type { SmtpSettings } from './providers/smtp-settings.js'
-import type { SecretBox } from './secret-box.js'
+import { isPrivateKey, type SecretBox } from './secret-box.js'
 
 /** The providers of all senders this process sends for. Senders without credentials of their own share one. */
 export interface Providers {
@@ -46,12 +47,12 @@ export function composeProviders({ db, log, smtp, secretBox, timeouts }: Provide
 
   return {
     of({ id, provider, credentials }) {
-      if (credentials === null) return configured
       if (provider === 'capture') return capture
+      if (credentials === null) return configured
       const known = own.get(id)
       if (known?.credentials === credentials) return known.provider
       void known?.provider.close()
-      const made = makeSmtp(parseSmtpUrl(secretBox().open(credentials)))
+      const made = makeSmtp(readCredentials(JSON.parse(secretBox().open(credentials)) as SenderCredentials))
       own.set(id, { credentials, provider: made })
       return made
     },
@@ -61,6 +62,13 @@ export function composeProviders({ db, log, smtp, secretBox, timeouts }: Provide
       )
     },
   }
+}
+
+/** Throws a sentence about what is wrong with them. */
+export function readCredentials({ smtpUrl, dkim }: SenderCredentials): SmtpSettings {
+  const settings = parseSmtpUrl(smtpUrl)
+  if (dkim !== null && !isPrivateKey(dkim.privateKey)) throw new Error('The DKIM key must be a private key in PEM.')
+  return { ...settings, dkim }
 }
 
 /** What the settings say about the mail server of the default sender. */

@@ -80,7 +80,7 @@ export interface PostriderOptions {
 export interface Postrider {
   readonly emails: Emails
   /** The HTTP API, for any server that speaks the web's Request and Response. */
-  fetch(request: Request): Response | Promise<Response>
+  fetch(request: Request, env?: unknown): Response | Promise<Response>
   readonly actions: {
     /**
      * Schedules one or many. Durable when it resolves, or, with `tx`, when the caller's transaction commits: an action
@@ -215,6 +215,7 @@ export async function createPostrider(options: PostriderOptions = {}): Promise<P
     rateLimit: options.rateLimit ?? 1_000,
     inlineDeadlineMs: options.inlineDeadlineMs ?? INLINE_DEADLINE_MS,
     isReady: () => ready,
+    retryPolicies: policies,
   })
   let stopListening: (() => Promise<void>) | undefined
   let stopped: Promise<void> | undefined
@@ -234,7 +235,7 @@ export async function createPostrider(options: PostriderOptions = {}): Promise<P
   return {
     context,
     emails: createEmails(context, workspaceId, options.inlineDeadlineMs ?? INLINE_DEADLINE_MS),
-    fetch: (request) => app.fetch(request),
+    fetch: (request, env) => app.fetch(request, env),
     actions: {
       async schedule(actions, { tx } = {}) {
         const many = Array.isArray(actions) ? (actions as readonly NewAction[]) : [actions as NewAction]
@@ -270,6 +271,7 @@ export async function createPostrider(options: PostriderOptions = {}): Promise<P
     },
     stop: () => (stopped ??= stop()),
     async tick(forMs = 50_000) {
+      await ensureConfiguredSender(context, workspaceId, configured, { change: true })
       await notes.replay(db)
       return tick(forMs)
     },

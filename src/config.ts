@@ -1,4 +1,3 @@
-import { createPrivateKey } from 'node:crypto'
 import { existsSync, readFileSync } from 'node:fs'
 import { parseEnv } from 'node:util'
 import { parseMailbox } from './domain/address.js'
@@ -8,6 +7,7 @@ import type { Mailbox } from './domain/message.js'
 import { RETRY_POLICIES, type RetryPolicies, type RetryPolicy, type RetryPolicyName } from './domain/retry.js'
 import { PostriderError } from './errors.js'
 import { LOG_LEVELS, type LogLevel } from './log.js'
+import { isPrivateKey } from './secret-box.js'
 import { parseSmtpUrl } from './providers/parse-smtp-url.js'
 
 /**
@@ -207,11 +207,8 @@ function parseDkim(domain: string, selector: string, key: string): Config['dkim'
     )
   // In an environment variable line breaks are often written as \\n.
   const privateKey = key.replaceAll(String.raw`\n`, '\n')
-  try {
-    createPrivateKey(privateKey)
-  } catch {
+  if (!isPrivateKey(privateKey))
     throw new PostriderError('setting_invalid', 'DKIM_PRIVATE_KEY must be a private key in PEM.')
-  }
   return { domain, selector, privateKey }
 }
 

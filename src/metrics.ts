@@ -77,18 +77,21 @@ export function createMetrics(source: MetricsSource): Metrics {
     .labels(VERSION)
     .set(1)
 
+  /** What only the database knows. When it is away that is unknown, not what it was before. */
   const refresh = async () => {
+    due.set(Number.NaN)
+    oldest.set(Number.NaN)
+    actions.reset()
     const [backlog, counts] = await Promise.all([source.backlog(), source.countActions()])
     due.set(backlog.due)
     oldest.set(Math.max(0, backlog.oldestDueMs ?? 0) / 1_000)
-    actions.reset()
     for (const { type, state, count } of counts) actions.labels(type, state).set(count)
   }
 
   return {
     contentType: registry.contentType,
     async expose() {
-      await refresh()
+      await refresh().catch(() => undefined)
       return registry.metrics()
     },
     onAttempt(attempt) {

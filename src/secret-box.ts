@@ -1,4 +1,4 @@
-import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes } from 'node:crypto'
+import { createCipheriv, createDecipheriv, createHmac, createPrivateKey, hkdfSync, randomBytes } from 'node:crypto'
 
 /** What POSTRIDER_SECRET is for: credentials are stored sealed, and links are signed. */
 export interface SecretBox {
@@ -6,6 +6,15 @@ export interface SecretBox {
   /** Throws if it was sealed with another secret, or changed. */
   open(sealed: string): string
   sign(text: string): string
+}
+
+export function isPrivateKey(pem: string): boolean {
+  try {
+    createPrivateKey(pem)
+    return true
+  } catch {
+    return false
+  }
 }
 
 const VERSION = 'v1'

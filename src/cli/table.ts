@@ -37,4 +37,7 @@ function share(wanted: readonly number[], columns: readonly Column<never>[], wid
 
 const pad = (text: string, width: number) => text + ' '.repeat(width - widthOf(text))
 
-export const terminalWidth = (): number => process.stdout.columns ?? 80
+const USUAL_WIDTH = 80
+
+/** Some terminals say that they have no columns at all. */
+export const terminalWidth = (): number => process.stdout.columns || USUAL_WIDTH

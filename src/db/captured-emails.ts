@@ -38,18 +38,35 @@ export async function insertCapturedEmails(sql: Sql, emails: readonly NewCapture
   )
 }
 
-const COLUMNS = `id, email_id as "emailId", return_path as "returnPath", recipient, raw, captured_at as "capturedAt"`
+const COLUMNS = `id, email_id as "emailId", return_path as "returnPath", recipient, captured_at as "capturedAt"`
+
+/** What a list shows is in the headers, and an email may be 30 MB long. */
+export interface CapturedHead extends Omit<CapturedEmail, 'raw'> {
+  readonly head: Buffer
+  readonly size: number
+}
+
+const HEAD_BYTES = 64 * 1024
 
 /** Newest first. */
 export async function listCapturedEmails(
   sql: Sql,
   workspaceId: string,
   { before, limit }: { before: string | null; limit: number },
-): Promise<CapturedEmail[]> {
-  const { rows } = await sql.query<CapturedEmail>(
-    `select ${COLUMNS} from postrider.captured_emails
+): Promise<CapturedHead[]> {
+  const { rows } = await sql.query<CapturedHead>(
+    `select ${COLUMNS}, substring(raw for ${HEAD_BYTES}) as head, length(raw) as size from postrider.captured_emails
      where workspace_id = $1 and ($2::uuid is null or id < $2) order by id desc limit $3`,
     [workspaceId, before, limit],
+  )
+  return rows
+}
+
+/** All of it, oldest first: for tests, whose inbox is small. */
+export async function readInbox(sql: Sql, workspaceId: string): Promise<CapturedEmail[]> {
+  const { rows } = await sql.query<CapturedEmail>(
+    `select ${COLUMNS}, raw from postrider.captured_emails where workspace_id = $1 order by id`,
+    [workspaceId],
   )
   return rows
 }
@@ -57,7 +74,7 @@ export async function listCapturedEmails(
 export async function findCapturedEmail(sql: Sql, workspaceId: string, id: string): Promise<CapturedEmail | null> {
   if (!isId(id)) return null
   const { rows } = await sql.query<CapturedEmail>(
-    `select ${COLUMNS} from postrider.captured_emails where workspace_id = $1 and id = $2`,
+    `select ${COLUMNS}, raw from postrider.captured_emails where workspace_id = $1 and id = $2`,
     [workspaceId, id],
   )
   return rows[0] ?? null

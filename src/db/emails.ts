@@ -8,6 +8,8 @@ import type { Sql } from './client.js'
 /** Emails as people see them: a message with its deliveries, and what became of each. */
 export interface EmailSummary {
   readonly id: string
+  /** Of the Message-ID header, with its angle brackets. */
+  readonly messageId: string
   readonly status: EmailStatus
   readonly from: Mailbox
   readonly to: readonly Mailbox[]
@@ -40,7 +42,6 @@ export interface DeliveryState {
 }
 
 export interface Email extends EmailSummary {
-  readonly messageId: string
   readonly date: Date
   readonly senderId: string
   readonly html: string | null
@@ -73,7 +74,7 @@ export interface EmailEvent {
   readonly at: Date
 }
 
-const SUMMARY = `message.id, addressing, subject, tags, message.created_at, scheduled_at, message.expires_at, deliveries`
+const SUMMARY = `message.id, message.message_id, addressing, subject, tags, message.created_at, scheduled_at, message.expires_at, deliveries`
 
 const deliveriesOf = (where: string) => `
   select json_agg(json_build_object('id', action.id, 'recipient', payload ->> 'recipient', 'state', state,
@@ -93,6 +94,7 @@ const RANK = `case ${EMAIL_STATUSES.map(
 
 interface SummaryRow {
   id: string
+  message_id: string
   addressing: { from: Mailbox; to: Mailbox[]; cc: Mailbox[]; bcc: Mailbox[]; reply_to: Mailbox[] }
   subject: string
   tags: { name: string; value: string }[]
@@ -120,6 +122,7 @@ function toSummary(row: SummaryRow): EmailSummary {
   const deliveries = (row.deliveries ?? []).map(toDelivery)
   return {
     id: row.id,
+    messageId: row.message_id,
     status: leastFinished(deliveries.map(({ status }) => status)),
     from: row.addressing.from,
     to: row.addressing.to,
@@ -151,7 +154,8 @@ const toDelivery = (row: DeliveryRow): DeliveryState => ({
 })
 
 export interface EmailFilter {
-  readonly status?: EmailStatus
+  /** One, or any of several. */
+  readonly status?: EmailStatus | readonly EmailStatus[]
   /** Folded. */
   readonly to?: string
   /** Part of the subject or of an address. */
@@ -188,16 +192,31 @@ export async function listEmails(
   return (backwards ? rows.toReversed() : rows).map(toSummary)
 }
 
+const MESSAGES = `select message_id from postrider.scheduled_actions where workspace_id = $1 and message_id is not null`
+const PENDING = `${MESSAGES} and wake_at is not null
+  union ${MESSAGES} and id in (select unnest(action_ids) from postrider.ready_actions)`
+
+/** Where to look for the emails of a status without reading what is over. */
+const UNFINISHED = {
+  scheduled: PENDING,
+  retry_scheduled: PENDING,
+  sending: `${MESSAGES} and id in (select unnest(action_ids) from postrider.leases)`,
+  uncertain: `${MESSAGES} and needs_attention`,
+  failed: `${MESSAGES} and needs_attention`,
+} as const satisfies Partial<Record<EmailStatus, string>>
+type Unfinished = keyof typeof UNFINISHED
+
 function conditions({ status, to, q }: EmailFilter, bind: (value: unknown) => string): string[] {
   const where: string[] = []
-  if (status) {
-    where.push(
-      `(select min(${RANK}) from postrider.scheduled_actions where message_id = message.id) = ${EMAIL_STATUSES.indexOf(status)}`,
-    )
-    // Those that wait for a person have an index; the history does not need to be read for them.
-    if (status === 'failed' || status === 'uncertain')
-      where.push(`message.id in (select message_id from postrider.scheduled_actions
-        where workspace_id = $1 and needs_attention and state = '${status}')`)
+  const statuses = status === undefined ? [] : typeof status === 'string' ? [status] : status
+  if (statuses.length > 0) {
+    const ranks = statuses.map((wanted) => EMAIL_STATUSES.indexOf(wanted)).join(', ')
+    where.push(`(select min(${RANK}) from postrider.scheduled_actions where message_id = message.id) in (${ranks})`)
+    // What is not over, and what waits for a person, is indexed: the history need not be read for it.
+    if (statuses.every((wanted) => wanted in UNFINISHED))
+      where.push(
+        `message.id in (${[...new Set(statuses.map((wanted) => UNFINISHED[wanted as Unfinished]))].join(' union ')})`,
+      )
   }
   if (to !== undefined) where.push(`recipients @> array[${bind(to)}]::text[]`)
   if (q !== undefined) {
@@ -211,7 +230,6 @@ export async function findEmail(sql: Sql, workspaceId: string, id: string): Prom
   if (!isId(id)) return null
   const { rows } = await sql.query<
     SummaryRow & {
-      message_id: string
       date: Date
       sender_id: string
       html: string | null
@@ -223,7 +241,7 @@ export async function findEmail(sql: Sql, workspaceId: string, id: string): Prom
       now: Date
     }
   >(
-    `select ${SUMMARY}, message.message_id, date, sender_id, html, text, headers, calendar, inline,
+    `select ${SUMMARY}, date, sender_id, html, text, headers, calendar, inline,
        message.on_uncertain, ${sql.now} as now
      from postrider.messages message cross join lateral (${deliveriesOf('action.message_id = message.id')}) related
      where message.workspace_id = $1 and message.id = $2`,
@@ -249,7 +267,6 @@ export async function findEmail(sql: Sql, workspaceId: string, id: string): Prom
   ])
   return {
     ...summary,
-    messageId: row.message_id,
     date: row.date,
     senderId: row.sender_id,
     html: row.html,

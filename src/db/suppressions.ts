@@ -11,26 +11,34 @@ export interface Suppression {
   readonly createdAt: Date
 }
 
-/** The first reason stays: an address that bounced and is then suppressed by hand has bounced. */
-export async function insertSuppression(
+/**
+ * Suppresses any number of addresses; returns how many were not before. The first reason stays: an address that bounced
+ * and is then suppressed by hand has bounced. In the order of addresses, so that two callers cannot wait for each other.
+ */
+export async function insertSuppressions(
   sql: Sql,
   workspaceId: string,
-  { address, scope, reason, detail }: Omit<Suppression, 'createdAt'>,
-): Promise<boolean> {
+  addresses: readonly string[],
+  { scope, reason, detail }: Omit<Suppression, 'address' | 'createdAt'>,
+): Promise<number> {
   const { rowCount } = await sql.query(
     `insert into postrider.suppressions (workspace_id, address, scope, reason, detail, created_at)
-     values ($1, $2, $3, $4, $5, ${sql.now}) on conflict do nothing`,
-    [workspaceId, address, scope, reason, detail && storable(detail)],
+     select $1, address, $3, $4, $5, ${sql.now} from (select distinct unnest($2::text[]) as address) given
+     order by address on conflict do nothing`,
+    [workspaceId, addresses, scope, reason, detail && storable(detail)],
   )
-  return rowCount === 1
+  return rowCount
 }
 
-export async function deleteSuppression(sql: Sql, workspaceId: string, address: string): Promise<boolean> {
-  const { rowCount } = await sql.query(`delete from postrider.suppressions where workspace_id = $1 and address = $2`, [
-    workspaceId,
-    address,
-  ])
-  return rowCount > 0
+/** In every scope; returns how many addresses were suppressed. */
+export async function deleteSuppressions(sql: Sql, workspaceId: string, addresses: readonly string[]): Promise<number> {
+  const { rows } = await sql.query<{ count: number }>(
+    `with gone as (
+       delete from postrider.suppressions where workspace_id = $1 and address = any ($2::text[]) returning address)
+     select count(distinct address)::int as count from gone`,
+    [workspaceId, addresses],
+  )
+  return rows[0]!.count
 }
 
 /** In the order of addresses, after one. */

@@ -2,7 +2,7 @@ import { SpanKind, SpanStatusCode, trace } from '@opentelemetry/api'
 import type { Database } from '../db/client.js'
 import type { DeliveryRequest, LoadedDelivery } from '../db/deliveries.js'
 import { pauseSender, slowSender, unslowSender } from '../db/senders.js'
-import { insertSuppression } from '../db/suppressions.js'
+import { insertSuppressions } from '../db/suppressions.js'
 import type { LeasedAction, Reason } from '../domain/action.js'
 import { foldAddress, maskAddress } from '../domain/address.js'
 import type { Attempt } from '../domain/attempt.js'
@@ -106,7 +106,9 @@ export function createSender(options: SenderOptions): HandOverHandler {
 
   const suppress = async (workspaceId: string, recipient: string, detail: string) => {
     const address = foldAddress(recipient)
-    await whileAway(() => insertSuppression(db, workspaceId, { address, scope: 'all', reason: 'hard_bounce', detail }))
+    await whileAway(() =>
+      insertSuppressions(db, workspaceId, [address], { scope: 'all', reason: 'hard_bounce', detail }),
+    )
     log.info({ to: maskAddress(recipient) }, 'address suppressed: its server does not know it')
   }
 

@@ -1,3 +1,4 @@
+import type { RetryPolicies } from '../domain/retry.js'
 import type { Context } from '../operations/context.js'
 import type { Metrics } from '../metrics.js'
 
@@ -12,6 +13,7 @@ export interface AppOptions {
   /** Requests per second and key, with a burst of as many. */
   readonly rateLimit: number
   readonly inlineDeadlineMs: number
+  readonly retryPolicies: RetryPolicies
   /** One bounded tick: works until nothing is due or the time is up. */
   tick(forMs: number): Promise<Readonly<Record<string, number>>>
   /** False once the process has been asked to stop. */

@@ -7,7 +7,7 @@ import { explainEmail } from '../domain/explain-email.js'
 import { FAILURE_CLASSES, PHASES } from '../domain/failure.js'
 import { CALENDAR_METHODS, type Mailbox, ON_UNCERTAIN } from '../domain/message.js'
 import { DELIVERIES } from '../domain/new-email.js'
-import { RETRY_POLICIES } from '../domain/retry.js'
+import type { RetryPolicies, RetryPolicyName } from '../domain/retry.js'
 import { showId } from '../id.js'
 
 /** Emails as clients see them. Resend's fields have Resend's names and meanings. */
@@ -175,8 +175,8 @@ export const leadingDelivery = ({ deliveries, status }: EmailSummary): DeliveryS
 export const nextAttemptOf = ({ state, runAt }: DeliveryState): string | null =>
   state === 'pending' ? runAt.toISOString() : null
 
-export const maxAttemptsOf = ({ retryPolicy }: DeliveryState): number | null =>
-  Object.values(RETRY_POLICIES).find(({ name }) => name === retryPolicy)?.maxAttempts ?? null
+export const maxAttemptsOf = ({ retryPolicy }: DeliveryState, policies: RetryPolicies): number | null =>
+  policies[retryPolicy as RetryPolicyName]?.maxAttempts ?? null
 
 const explain = (email: Email, delivery: DeliveryState, sender: Sender | null) =>
   explainEmail({

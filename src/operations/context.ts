@@ -2,6 +2,7 @@ import type { NewIdempotencyKey, PreparedEmail } from '../db/accept-emails.js'
 import type { Database } from '../db/client.js'
 import type { Sender } from '../db/senders.js'
 import type { Evidence } from '../domain/failure.js'
+import type { SenderCredentials } from '../domain/sender-credentials.js'
 import type { Log } from '../log.js'
 
 /** What operations need of the running system; put together by compose. */
@@ -14,8 +15,9 @@ export interface Context {
   sendersOf(workspaceId: string): Promise<readonly Sender[]>
   /** Forget what is remembered of a workspace's senders: one has changed. */
   sendersChanged(workspaceId: string): void
-  /** Checks an SMTP URL and seals it for storing; throws a sentence about what is wrong with it. */
-  sealSmtpUrl(url: string): string
+  /** Checks credentials and seals them for storing; throws a sentence about what is wrong with them. */
+  sealCredentials(credentials: SenderCredentials): string
+  openCredentials(sealed: string): SenderCredentials
   /** Connects and authenticates as a sender would, without sending. */
   testSender(workspaceId: string, senderId: string): Promise<SenderTest>
   /** Something may be due. */

@@ -1,6 +1,6 @@
 import { findEmail } from '../db/emails.js'
 import { insertEvent, settleByEvidence } from '../db/events.js'
-import { insertSuppression } from '../db/suppressions.js'
+import { insertSuppressions } from '../db/suppressions.js'
 import type { Json } from '../domain/action.js'
 import { foldAddress } from '../domain/address.js'
 import { PostriderError } from '../errors.js'
@@ -45,8 +45,7 @@ export async function recordEvent(context: Context, workspaceId: string, event: 
     const eventId = await insertEvent(tx, workspaceId, { emailId, type: event.type, payload })
     const evidence = proof ? await settleByEvidence(tx, workspaceId, emailId, recipient) : []
     if (recipient && isFinal(event))
-      await insertSuppression(tx, workspaceId, {
-        address: recipient,
+      await insertSuppressions(tx, workspaceId, [recipient], {
         scope: 'all',
         reason: event.type === 'complained' ? 'complaint' : 'hard_bounce',
         detail: `reported by an event of type ${event.type}`,

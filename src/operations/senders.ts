@@ -9,6 +9,7 @@ import {
   updateSender,
 } from '../db/senders.js'
 import { foldAddress, parseMailbox } from '../domain/address.js'
+import type { DkimKey } from '../domain/sender-credentials.js'
 import { type Problem, PostriderError } from '../errors.js'
 import { newId } from '../id.js'
 import type { Context } from './context.js'
@@ -19,6 +20,8 @@ export interface SenderInput {
   readonly address?: string
   readonly provider?: 'smtp' | 'capture'
   readonly smtpUrl?: string
+  /** Null takes the signature away. */
+  readonly dkim?: DkimKey | null
   readonly isDefault?: boolean
 }
 
@@ -86,14 +89,9 @@ function readFields(context: Context, input: SenderInput, known: Sender | null):
   if (input.address === undefined && !known) problems.push({ path: ['address'], detail: 'is needed' })
   if (input.name && (input.name.length > 200 || /[\p{Cc}\u2028\u2029]/u.test(input.name)))
     problems.push({ path: ['name'], detail: 'must be at most 200 characters without control characters' })
-  const provider = input.provider ?? (input.smtpUrl === undefined ? (known?.provider ?? 'capture') : 'smtp')
-  let credentials = provider === 'smtp' ? (known?.credentials ?? null) : null
-  if (input.smtpUrl !== undefined)
-    try {
-      credentials = context.sealSmtpUrl(input.smtpUrl)
-    } catch (error) {
-      problems.push({ path: ['smtpUrl'], detail: (error as Error).message })
-    }
+  // Without a server of its own it uses the one of the settings.
+  const provider = input.provider ?? (input.smtpUrl === undefined ? (known?.provider ?? 'smtp') : 'smtp')
+  const credentials = provider === 'smtp' ? readCredentials(context, input, known, problems) : null
   if (input.isDefault === false && known?.isDefault)
     problems.push({ path: ['isDefault'], detail: 'make another sender the default instead' })
   if (problems.length > 0)
@@ -110,6 +108,31 @@ function readFields(context: Context, input: SenderInput, known: Sender | null):
     provider,
     credentials,
     isDefault: input.isDefault ?? known?.isDefault ?? false,
+  }
+}
+
+function readCredentials(
+  context: Context,
+  { smtpUrl, dkim }: SenderInput,
+  known: Sender | null,
+  problems: Problem[],
+): string | null {
+  const sealed = known?.credentials ?? null
+  if (smtpUrl === undefined && dkim === undefined) return sealed
+  const before = sealed === null ? null : context.openCredentials(sealed)
+  const url = smtpUrl ?? before?.smtpUrl
+  if (url === undefined) {
+    problems.push({
+      path: ['smtpUrl'],
+      detail: 'is needed: the mail server of the settings signs with DKIM_PRIVATE_KEY',
+    })
+    return null
+  }
+  try {
+    return context.sealCredentials({ smtpUrl: url, dkim: dkim === undefined ? (before?.dkim ?? null) : dkim })
+  } catch (error) {
+    problems.push({ path: [smtpUrl === undefined ? 'dkim' : 'smtpUrl'], detail: (error as Error).message })
+    return null
   }
 }
 

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import PostalMime from 'postal-mime'
 import { createPostrider, type Postrider, type PostriderOptions } from '../compose.js'
-import { listCapturedEmails } from '../db/captured-emails.js'
+import { readInbox } from '../db/captured-emails.js'
 import { DEFAULT_WORKSPACE, showId } from '../id.js'
 
 /**
@@ -51,7 +51,6 @@ export interface CapturedMail {
 }
 
 const CLOCK = 'postrider.test_clock'
-const MANY = 10_000
 
 /** Without a `databaseUrl` on an embedded database of its own, which is gone after `close`. */
 export async function createTestPostrider(options: PostriderOptions = {}): Promise<TestPostrider> {
@@ -83,8 +82,7 @@ export async function createTestPostrider(options: PostriderOptions = {}): Promi
     drain: () => mail.tick(),
     async inbox() {
       const workspaceId = options.workspaceId ?? DEFAULT_WORKSPACE
-      const captured = await listCapturedEmails(db, workspaceId, { before: null, limit: MANY })
-      return Promise.all(captured.toReversed().map(read))
+      return Promise.all((await readInbox(db, workspaceId)).map(read))
     },
     async close() {
       await mail.stop()

@@ -1,6 +1,6 @@
 import { expect } from 'vitest'
 import { insertCapturedEmails } from '../../src/db/captured-emails.js'
-import { insertSuppression } from '../../src/db/suppressions.js'
+import { insertSuppressions } from '../../src/db/suppressions.js'
 import { upsertConfiguredSender } from '../../src/db/senders.js'
 import { upsertWorkspace } from '../../src/db/workspaces.js'
 import { SCOPES, type Scope } from '../../src/domain/scopes.js'
@@ -97,7 +97,7 @@ export function openApi(kind: DatabaseKind, options: PostriderOptions = {}): Api
       const key = await makeKey(SCOPES, id)
       const made = await createApiKey(db(), id, { name: 'elsewhere', scopes: ['read'] })
       const suppressed = 'gone@elsewhere.test'
-      await insertSuppression(db(), id, { address: suppressed, scope: 'all', reason: 'manual', detail: null })
+      await insertSuppressions(db(), id, [suppressed], { scope: 'all', reason: 'manual', detail: null })
       const letter = { to: 'you@elsewhere.test', subject: 'elsewhere', text: 'elsewhere' }
       const { body } = await call('POST /api/emails', { key, json: letter })
       const raw = Buffer.from(RAW_EMAIL.replace(/Subject: .*/, 'Subject: elsewhere'))

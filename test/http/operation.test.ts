@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { connect } from '../../src/db/client.js'
 import { createApp } from '../../src/http/create-app.js'
 import { silent } from '../support/kernel.js'
+import { RETRY_POLICIES } from '../../src/domain/retry.js'
 import { DATABASE_KINDS } from '../support/test-database.js'
 import { type Asked, API_KEY, callApi, CRON_SECRET, openApi } from './api-fixture.js'
 
@@ -21,6 +22,7 @@ describe.each(DATABASE_KINDS)('operating the API, on %s', (kind) => {
         onSettled() {},
         onRebuilt() {},
       },
+      retryPolicies: RETRY_POLICIES,
       apiKey: API_KEY,
       cronSecret: CRON_SECRET,
       rateLimit: 1_000,

@@ -2,6 +2,7 @@ import { context, propagation, type Span, SpanStatusCode, trace } from '@opentel
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createApp } from '../../src/http/create-app.js'
 import { silent } from '../support/kernel.js'
+import { RETRY_POLICIES } from '../../src/domain/retry.js'
 import { API_KEY, openApi } from './api-fixture.js'
 
 interface Seen {
@@ -69,6 +70,7 @@ describe('requests are followed', () => {
         onSettled() {},
         onRebuilt() {},
       },
+      retryPolicies: RETRY_POLICIES,
       apiKey: API_KEY,
       cronSecret: null,
       rateLimit: 100,

@@ -1,6 +1,8 @@
+import { generateKeyPairSync } from 'node:crypto'
 import { drizzle } from 'drizzle-orm/node-postgres'
 import pg from 'pg'
 import { describe, expect, it } from 'vitest'
+import { readInbox } from '../../src/db/captured-emails.js'
 import { DATABASE_KINDS } from '../support/test-database.js'
 import { letter, openMail } from './mail-fixture.js'
 
@@ -109,6 +111,7 @@ describe.each(DATABASE_KINDS)('on %s', (kind) => {
     const sales = await createSender(mail.context, WORKSPACE, {
       address: 'Sales <sales@sender.test>',
       smtpUrl: `smtp://127.0.0.1:${server.port}`,
+      dkim: { domain: 'sender.test', selector: 'mail', privateKey: PRIVATE_KEY },
     })
     expect(sales.credentials).not.toContain('127.0.0.1')
     const own = await mail.emails.send({ ...letter(), from: 'sales@sender.test' })
@@ -120,8 +123,30 @@ describe.each(DATABASE_KINDS)('on %s', (kind) => {
       'FROM:<else@sender.test>',
       'FROM:<sales@sender.test>',
     ])
+    // The one with a key signs; the default has none.
+    const signed = server.taken.map(({ raw }) =>
+      /^DKIM-Signature:[^]*?d=sender\.test;[^]*?s=mail;/m.test(raw.toString()),
+    )
+    expect(signed.toSorted()).toEqual([false, true])
+  })
+
+  it('stays in the dev inbox of a sender that captures, whatever server the settings name', async () => {
+    const { mail, server } = fixture
+    const { createSender } = await import('../../src/operations/senders.js')
+    await createSender(mail.context, WORKSPACE, { address: 'dev@sender.test', provider: 'capture' })
+    const { id } = await mail.emails.send({ ...letter(), from: 'dev@sender.test' })
+    await fixture.drain()
+    expect((await fixture.get(id)).status).toBe('sent')
+    expect(server.taken).toHaveLength(0)
+    expect(await readInbox(mail.context.db, WORKSPACE)).toMatchObject([{ recipient: 'ada@example.com' }])
   })
 })
+
+const PRIVATE_KEY = generateKeyPairSync('rsa', {
+  modulusLength: 2048,
+  publicKeyEncoding: { type: 'spki', format: 'pem' },
+  privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
+}).privateKey
 
 const WORKSPACE = '00000000-0000-7000-8000-000000000000'
 

@@ -70,8 +70,9 @@ async function decideOneOrAll(id: string | undefined, decision: 'retry' | 'dismi
 }
 
 async function decideAll(decision: 'retry' | 'dismiss', flags: MassFlags): Promise<void> {
-  const { status = 'failed', ...filter } = readFilter(flags)
-  if (status !== 'failed') throw usage(`Only failed emails can be ${PAST[decision]}: --status is ${status}.`)
+  const filter = { ...readFilter(flags), status: 'failed' as const }
+  if (flags.status !== undefined && flags.status !== 'failed')
+    throw usage(`Only failed emails can be ${PAST[decision]}: --status is ${flags.status}.`)
   await withPostrider(configFrom(flags), async ({ context }) => {
     const { id } = await getWorkspace(context.db, flags.workspace)
     const matched = await countFailed(context, id, filter)
@@ -95,7 +96,7 @@ async function countFailed({ db }: Context, workspaceId: string, filter: EmailFi
   let count = 0
   let after: { after?: string } = {}
   for (;;) {
-    const page = await listEmails(db, workspaceId, { ...filter, status: 'failed' }, { limit: PAGE, ...after })
+    const page = await listEmails(db, workspaceId, filter, { limit: PAGE, ...after })
     count += page.length
     if (page.length < PAGE) return count
     after = { after: page.at(-1)!.id }

@@ -1,4 +1,5 @@
 import type { Command } from 'commander'
+import type { Postrider } from '../../compose.js'
 import { type ApiKey, listApiKeys } from '../../db/api-keys.js'
 import { SCOPES, type Scope } from '../../domain/scopes.js'
 import { PostriderError } from '../../errors.js'
@@ -34,14 +35,15 @@ export function addKeys(program: Command): void {
 async function create(flags: Flags & { name: string; scope: string }): Promise<void> {
   const config = configFrom(flags)
   const scopes = readScopes(flags.scope)
-  await withPostrider(config, async ({ context: { db } }) => {
+  const make = async ({ context: { db } }: Postrider) => {
     const sender = { ...config.mailFrom, provider: config.smtpUrl === null ? 'capture' : 'smtp' } as const
     const { id, name } = await ensureWorkspace(db, flags.workspace, sender)
     const { key, apiKey } = await createApiKey(db, id, { name: flags.name, scopes })
     if (flags.json) return printJson({ ...toJson(apiKey, name), key })
     note(`${showId('key', apiKey.id)} may ${scopes.join(', ')} in workspace ${name}. The key is shown this once:`)
     print(key)
-  })
+  }
+  await withPostrider(config, make, { create: true })
 }
 
 function readScopes(text: string): Scope[] {

@@ -1,10 +1,12 @@
 import type { Command } from 'commander'
+import type { Postrider } from '../../compose.js'
 import { PostriderError } from '../../errors.js'
 import { toEmailRef } from '../../http/email-json.js'
 import { sendEmails } from '../../operations/send-emails.js'
 import { withPostrider } from '../open-postrider.js'
 import { note, print, printJson } from '../print.js'
 import { type EmailFlags, readEmail, refusal } from '../read-email.js'
+import { requireMailServer } from '../require-mail-server.js'
 import { addSettings, configFrom, DATABASE_SETTINGS } from '../settings.js'
 import { addWorkspace, getWorkspace } from '../workspace.js'
 
@@ -41,7 +43,9 @@ export function addSend(program: Command): void {
 async function send(flags: Flags): Promise<void> {
   const config = configFrom(flags)
   const email = await readEmail(flags)
-  await withPostrider(config, async ({ context }) => {
+  const accept = async (postrider: Postrider) => {
+    if (flags.inline) await requireMailServer(postrider, config)
+    const { context } = postrider
     const workspace = await getWorkspace(context.db, flags.workspace)
     const { emails, replayed } = await sendEmails(context, workspace.id, [email], {
       idempotencyKey: flags.idempotencyKey,
@@ -55,5 +59,6 @@ async function send(flags: Flags): Promise<void> {
     if (replayed) note('This key was used before for the same email: no second one was made.')
     // Only an inline one can have failed by now.
     if (sent.status === 'failed') process.exitCode = 1
-  })
+  }
+  await withPostrider(config, accept, { create: true })
 }

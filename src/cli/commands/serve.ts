@@ -16,8 +16,12 @@ export function addServe(program: Command): void {
     const postrider = await openServer(config, log, { attach: true, migrate: false })
     try {
       const server = await listen(postrider, config)
-      log.info({ url: `${server.url}/api`, database: postrider.database.description }, 'serving')
-      await runUntilSignal(() => server.close(), log)
+      const seen = { url: `${server.url}/api`, database: postrider.database.description }
+      await runUntilSignal(
+        () => log.info(seen, 'serving'),
+        () => server.close(),
+        log,
+      )
     } finally {
       await postrider.stop()
     }

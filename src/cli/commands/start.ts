@@ -14,32 +14,24 @@ export function addStart(program: Command): void {
     program.command('start', { isDefault: true }).description('API and workers in one process (the default)'),
   ).action(async (flags: Record<string, unknown>) => {
     const config = configFrom(flags)
-    const log = createLog(config.logLevel)
-    const stop = await start(config, log)
-    await runUntilSignal(stop, log)
+    await start(config, createLog(config.logLevel))
   })
 }
 
-async function start(config: Config, log: Log): Promise<() => Promise<void>> {
+async function start(config: Config, log: Log): Promise<void> {
   // Whoever supervises this process starts it again; leases bring back what was under way.
   const postrider = await openServer(config, log, { onCrash: () => process.exit(1) })
   try {
     const server = await listen(postrider, config)
-    const stop = async () => {
-      await server.close()
-      await postrider.stop()
-    }
     try {
       await postrider.start()
       const [backlog, firstKey] = [await postrider.backlog(), await findFirstKey(postrider.context.db, config)]
-      print(greet({ postrider, config, backlog, firstKey, url: server.url }))
-      return stop
-    } catch (error) {
+      const announce = () => print(greet({ postrider, config, backlog, firstKey, url: server.url }))
+      await runUntilSignal(announce, () => server.close(), log)
+    } finally {
       await server.close()
-      throw error
     }
-  } catch (error) {
+  } finally {
     await postrider.stop()
-    throw error
   }
 }

@@ -4,6 +4,7 @@ import { PostriderError } from '../../errors.js'
 import { createLog } from '../../log.js'
 import { openServer } from '../open-postrider.js'
 import { print, printJson } from '../print.js'
+import { requireMailServer } from '../require-mail-server.js'
 import { addSettings, configFrom } from '../settings.js'
 
 export function addTick(program: Command): void {
@@ -20,6 +21,7 @@ export function addTick(program: Command): void {
       throw new PostriderError('setting_invalid', `--for is "${flags.for}"; it must be a duration such as 50s or 5m.`)
     const postrider = await openServer(config, createLog(config.logLevel), { attach: true })
     try {
+      await requireMailServer(postrider, config)
       const counts = await postrider.tick(forMs)
       if (flags.json) printJson(counts)
       else

@@ -1,6 +1,7 @@
 import type { Command } from 'commander'
 import { createLog } from '../../log.js'
 import { openServer } from '../open-postrider.js'
+import { requireMailServer } from '../require-mail-server.js'
 import { runUntilSignal } from '../run-until-signal.js'
 import { addSettings, configFrom } from '../settings.js'
 
@@ -12,9 +13,14 @@ export function addWork(program: Command): void {
     const log = createLog(config.logLevel)
     const postrider = await openServer(config, log, { attach: true, migrate: false })
     try {
+      await requireMailServer(postrider, config)
       await postrider.start()
-      log.info({ database: postrider.database.description, concurrency: config.workerConcurrency }, 'working')
-      await runUntilSignal(() => postrider.stop(), log)
+      const seen = { database: postrider.database.description, concurrency: config.workerConcurrency }
+      await runUntilSignal(
+        () => log.info(seen, 'working'),
+        () => postrider.stop(),
+        log,
+      )
     } finally {
       await postrider.stop()
     }

@@ -34,7 +34,7 @@ async function listAllSenders(db: Database): Promise<Sender[]> {
   return all
 }
 
-const PATIENCE_MS = 15_000
+const PATIENCE_MS = 10_000
 
 type Connecting = Parameters<Providers['of']>[0]
 

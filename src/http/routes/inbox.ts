@@ -2,6 +2,7 @@ import { z } from '@hono/zod-openapi'
 import PostalMime, { type Address, type Attachment, type Email as ParsedEmail } from 'postal-mime'
 import {
   type CapturedEmail,
+  type CapturedHead,
   deleteCapturedEmails,
   findCapturedEmail,
   listCapturedEmails,
@@ -147,13 +148,13 @@ function download(bytes: Uint8Array, contentType: string, filename: string): Res
 const encodeName = (name: string) =>
   encodeURIComponent(name.toWellFormed()).replaceAll(/['()*]/g, (c) => `%${c.charCodeAt(0).toString(16).toUpperCase()}`)
 
-/** A list shows what is in the headers, and an email may be 30 MB long. */
-async function toSummary(captured: CapturedEmail): Promise<z.input<typeof summarySchema>> {
-  const end = captured.raw.indexOf('\r\n\r\n')
-  return summarize(captured, await PostalMime.parse(end < 0 ? captured.raw : captured.raw.subarray(0, end + 4)))
+async function toSummary(captured: CapturedHead): Promise<z.input<typeof summarySchema>> {
+  const { head } = captured
+  const end = head.indexOf('\r\n\r\n')
+  return summarize(captured, await PostalMime.parse(end < 0 ? head : head.subarray(0, end + 4)))
 }
 
-const summarize = (captured: CapturedEmail, parsed: ParsedEmail): z.input<typeof summarySchema> => ({
+const summarize = (captured: Omit<CapturedHead, 'head'>, parsed: ParsedEmail): z.input<typeof summarySchema> => ({
   object: 'captured_email',
   id: showId('cap', captured.id),
   email_id: showId('em', captured.emailId),
@@ -162,12 +163,12 @@ const summarize = (captured: CapturedEmail, parsed: ParsedEmail): z.input<typeof
   from: parsed.from ? writeAddress(parsed.from) : null,
   to: writeAddresses(parsed.to),
   subject: parsed.subject ?? null,
-  size: captured.raw.length,
+  size: captured.size,
   captured_at: captured.capturedAt.toISOString(),
 })
 
 const toCaptured = (captured: CapturedEmail, parsed: ParsedEmail): z.input<typeof capturedSchema> => ({
-  ...summarize(captured, parsed),
+  ...summarize({ ...captured, size: captured.raw.length }, parsed),
   cc: writeAddresses(parsed.cc),
   reply_to: writeAddresses(parsed.replyTo),
   message_id: parsed.messageId ?? null,

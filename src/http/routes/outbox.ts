@@ -1,12 +1,11 @@
 import { z } from '@hono/zod-openapi'
 import { countEmails, type EmailSummary, listEmails } from '../../db/emails.js'
 import { foldAddress } from '../../domain/address.js'
-import type { EmailStatus } from '../../domain/email-status.js'
-import type { Context } from '../../operations/context.js'
+import type { RetryPolicies } from '../../domain/retry.js'
 import { decideMatchingEmails } from '../../operations/decide-email.js'
 import { emailRef, leadingDelivery, maxAttemptsOf, nextAttemptOf, toEmailRef, writeMailbox } from '../email-json.js'
 import { type Endpoint, keyed } from '../endpoint.js'
-import { asList, listOf, type Page, pageQuery, readPage } from '../pagination.js'
+import { asList, listOf, pageQuery, readPage } from '../pagination.js'
 import { fields, text } from '../read-input.js'
 import { decideFor } from './emails.js'
 
@@ -63,9 +62,15 @@ export const outboxEndpoints: readonly Endpoint[] = [
     answer: listOf(entrySchema),
     async run({ options, caller, query }) {
       const page = readPage(query, 'em')
-      const statuses = query.status === undefined ? OUTBOX_STATUSES : [query.status]
-      const emails = await listOutbox(options.context, caller.workspaceId, statuses, page)
-      return asList(emails.map(toEntry), page)
+      const filter = { status: query.status ?? OUTBOX_STATUSES }
+      const emails = await listEmails(options.context.db, caller.workspaceId, filter, {
+        ...page,
+        limit: page.limit + 1,
+      })
+      return asList(
+        emails.map((email) => toEntry(email, options.retryPolicies)),
+        page,
+      )
     },
   }),
   decideAll('retry', 'Retry all failed emails that match'),
@@ -126,22 +131,7 @@ export const outboxEndpoints: readonly Endpoint[] = [
   }),
 ]
 
-/** One page of each status, and of those the nearest: ids sort by time, so pages of several lists merge into one. */
-async function listOutbox(
-  { db }: Context,
-  workspaceId: string,
-  statuses: readonly EmailStatus[],
-  page: Page,
-): Promise<EmailSummary[]> {
-  const limit = page.limit + 1
-  const lists = await Promise.all(statuses.map((status) => listEmails(db, workspaceId, { status }, { ...page, limit })))
-  // An email that moved on between two of the questions may be in both answers.
-  const emails = new Map(lists.flat().map((email) => [email.id, email]))
-  const sorted = [...emails.values()].toSorted((a, b) => (a.id < b.id ? 1 : -1))
-  return page.before === undefined ? sorted.slice(0, limit) : sorted.slice(-limit)
-}
-
-function toEntry(email: EmailSummary): z.input<typeof entrySchema> {
+function toEntry(email: EmailSummary, policies: RetryPolicies): z.input<typeof entrySchema> {
   const delivery = leadingDelivery(email)
   return {
     ...toEmailRef(email),
@@ -149,7 +139,7 @@ function toEntry(email: EmailSummary): z.input<typeof entrySchema> {
     to: email.to.map(writeMailbox),
     subject: email.subject,
     attempts: delivery?.attempts ?? 0,
-    max_attempts: delivery ? maxAttemptsOf(delivery) : null,
+    max_attempts: delivery ? maxAttemptsOf(delivery, policies) : null,
     next_attempt_at: delivery ? nextAttemptOf(delivery) : null,
     last_error: delivery?.reason ?? null,
     created_at: email.createdAt.toISOString(),

@@ -40,6 +40,10 @@ const inputShape = {
   provider: z.enum(PROVIDERS).optional(),
   smtp_url: text(10_000).optional().openapi({ description: 'smtp://user:password@host:port; stored encrypted.' }),
   is_default: z.boolean().optional(),
+  dkim: fields({ domain: text(253), selector: text(63), private_key: text(10_000) })
+    .nullable()
+    .optional()
+    .openapi({ description: 'What it signs with, with a smtp_url of its own; stored encrypted. Null stops signing.' }),
 }
 const newSender = fields({ address: text(4_000), ...inputShape }).openapi('NewSender')
 const senderChange = fields({ address: text(4_000).optional(), ...inputShape }).openapi('SenderChange')
@@ -187,12 +191,22 @@ async function senderOf(call: Call<unknown, unknown>): Promise<Sender> {
   return sender
 }
 
-const toInput = ({ name, address, provider, smtp_url, is_default }: z.output<typeof senderChange>): SenderInput => ({
+const toInput = ({
+  name,
+  address,
+  provider,
+  smtp_url,
+  is_default,
+  dkim,
+}: z.output<typeof senderChange>): SenderInput => ({
   ...(name !== undefined && { name }),
   ...(address !== undefined && { address }),
   ...(provider !== undefined && { provider }),
   ...(smtp_url !== undefined && { smtpUrl: smtp_url }),
   ...(is_default !== undefined && { isDefault: is_default }),
+  ...(dkim !== undefined && {
+    dkim: dkim && { domain: dkim.domain, selector: dkim.selector, privateKey: dkim.private_key },
+  }),
 })
 
 const toSender = (sender: Sender): z.input<typeof senderSchema> => ({

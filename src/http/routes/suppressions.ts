@@ -1,7 +1,8 @@
 import { z } from '@hono/zod-openapi'
-import { deleteSuppression, insertSuppression, listSuppressions, type Suppression } from '../../db/suppressions.js'
+import { listSuppressions, type Suppression } from '../../db/suppressions.js'
 import { foldAddress, parseMailbox } from '../../domain/address.js'
 import { SUPPRESSION_REASONS, SUPPRESSION_SCOPES } from '../../domain/suppression.js'
+import { suppress, unsuppress } from '../../operations/suppress.js'
 import { type Endpoint, keyed } from '../endpoint.js'
 import { asList, forwardQuery, listOf } from '../pagination.js'
 import { type InputProblem, refusal, RequestError } from '../problem.js'
@@ -75,8 +76,8 @@ export const suppressionEndpoints: readonly Endpoint[] = [
       .openapi('SuppressionAdded'),
     async run({ options, caller, body: { email, ...rest } }) {
       const address = readAddresses([email], () => ['email'])[0]!
-      const added = await insertSuppression(options.context.db, caller.workspaceId, { address, ...rest })
-      return { object: 'suppression' as const, email: address, scope: rest.scope, added }
+      const added = await suppress(options.context, caller.workspaceId, [address], rest)
+      return { object: 'suppression' as const, email: address, scope: rest.scope, added: added === 1 }
     },
   }),
   keyed({
@@ -90,13 +91,8 @@ export const suppressionEndpoints: readonly Endpoint[] = [
     answers: 'How many were not suppressed before.',
     answer: z.strictObject({ added: z.int() }),
     async run({ options, caller, body: { emails, ...rest } }) {
-      const folded = new Set(readAddresses(emails, (index) => ['emails', index]))
-      const added = await options.context.db.transaction(async (tx) => {
-        let count = 0
-        for (const address of folded) if (await insertSuppression(tx, caller.workspaceId, { address, ...rest })) count++
-        return count
-      })
-      return { added }
+      const folded = readAddresses(emails, (index) => ['emails', index])
+      return { added: await suppress(options.context, caller.workspaceId, folded, rest) }
     },
   }),
   keyed({
@@ -109,13 +105,7 @@ export const suppressionEndpoints: readonly Endpoint[] = [
     answers: 'How many were suppressed.',
     answer: z.strictObject({ removed: z.int() }),
     async run({ options, caller, body: { emails } }) {
-      const removed = await options.context.db.transaction(async (tx) => {
-        let count = 0
-        for (const address of new Set(emails.map(foldAddress)))
-          if (await deleteSuppression(tx, caller.workspaceId, address)) count++
-        return count
-      })
-      return { removed }
+      return { removed: await unsuppress(options.context, caller.workspaceId, emails.map(foldAddress)) }
     },
   }),
   keyed({
@@ -129,7 +119,7 @@ export const suppressionEndpoints: readonly Endpoint[] = [
       const email = call.param('email')
       const known =
         text(4_000).safeParse(email).success &&
-        (await deleteSuppression(call.options.context.db, call.caller.workspaceId, foldAddress(email)))
+        (await unsuppress(call.options.context, call.caller.workspaceId, [foldAddress(email)])) > 0
       if (!known) throw new RequestError('not_found', 'This address is not suppressed.')
       return { object: 'suppression' as const, email: foldAddress(email), deleted: true as const }
     },
