@@ -89,8 +89,11 @@ const postrider = await createPostrider({
   },
 })
 await postrider.start()
-say({ ready: true })
-await runUntilSignal(() => postrider.stop(), createLog('info'))
+await runUntilSignal(
+  () => say({ ready: true }),
+  () => postrider.stop(),
+  createLog('info'),
+)
 // The channel to the parent would keep this process alive.
 process.removeAllListeners('disconnect')
 process.disconnect()
