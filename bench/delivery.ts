@@ -48,7 +48,7 @@ export async function run(args: string[]): Promise<void> {
     console.log(
       '\n* the best settings of each contender; figures are medians over the rounds, "best" and "max" are not.',
     )
-    console.log('  "machine cpu s" counts everybody on this machine, sink and database included.\n')
+    console.log('  µs are processor time; "machine" counts everybody on this machine, sink and database included.\n')
     console.log(`${formatBars(bars)}\n`)
     const results = Object.fromEntries(parts.map(({ name, seen }) => [name, seen]))
     const sink = sinkKind.description

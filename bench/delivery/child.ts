@@ -1,3 +1,4 @@
+import { startCpuProfile } from './cpu-profile.js'
 import type { Asked, Role, Told } from './role.js'
 import { type RoleName, ROLES } from './roles.js'
 
@@ -9,16 +10,20 @@ const end = (told: Told) => tell(told, () => process.exit())
 let stop: () => void = () => undefined
 const stopped = new Promise<void>((resolve) => (stop = resolve))
 
-async function begin(name: RoleName, task: unknown): Promise<void> {
+async function begin(name: RoleName, task: unknown, profileFile: string | null): Promise<void> {
   const role = (await ROLES[name]()) as Role<unknown, unknown, unknown>
-  const value = await role(task, { ready: (ready) => tell({ kind: 'ready', value: ready }), stopped })
+  const value = await role(task, {
+    ready: (ready) => tell({ kind: 'ready', value: ready }),
+    stopped,
+    watch: async () => (profileFile === null ? async () => undefined : startCpuProfile(profileFile)),
+  })
   end({ kind: 'result', value })
 }
 
 process.on('message', (message) => {
   const asked = message as Asked
   if (asked.kind === 'stop') return stop()
-  begin(asked.name as RoleName, asked.task).catch((error: unknown) =>
+  begin(asked.name as RoleName, asked.task, asked.profileFile).catch((error: unknown) =>
     end({ kind: 'failure', failure: error instanceof Error ? (error.stack ?? error.message) : String(error) }),
   )
 })

@@ -4,6 +4,7 @@ import type { Entry } from './entries.js'
 import { openNodemailer } from './nodemailer.js'
 import { openPostrider, type Place } from './open-postrider.js'
 import { fill, requireAllSent, tally, untilIdle } from './outbox.js'
+import type { Stage } from './role.js'
 
 /** One contender hands a number of emails to the sink. */
 export interface Delivery {
@@ -37,13 +38,14 @@ export interface DeliverTask {
   readonly place: Place & { readonly smtp: NonNullable<Place['smtp']> }
 }
 
-export async function deliver({ entry, emails, place }: DeliverTask): Promise<Delivery> {
+export async function deliver({ entry, emails, place }: DeliverTask, { watch }: Stage<null>): Promise<Delivery> {
   const loadBefore = loadavg()[0]!
   const contender = entry.name === 'nodemailer' ? openNodemailer(place.smtp) : await openOutbox(place)
   const accepted = performance.now()
   await contender.accept?.(emails)
   const acceptSeconds = (performance.now() - accepted) / 1_000
 
+  const unwatch = await watch()
   const cpuBefore = process.cpuUsage()
   const busyBefore = readBusySeconds()
   const from = performance.now()
@@ -53,6 +55,7 @@ export async function deliver({ entry, emails, place }: DeliverTask): Promise<De
   const machineCpuSeconds = readBusySeconds() - busyBefore
   const rssPeakMb = process.resourceUsage().maxRSS / 1_024
 
+  await unwatch()
   await contender.verify(emails)
   await contender.close()
   return {

@@ -1,6 +1,6 @@
 import type { Bar } from '../support/bars.js'
 import { median } from '../support/statistics.js'
-import { formatCount, formatFigure, formatRatio, formatTable } from '../support/table.js'
+import { formatCount, formatRatio, formatTable } from '../support/table.js'
 import type { Delivery } from './deliver-role.js'
 import { CONTENDER_NAMES, type ContenderName, describeEntry, type Entry } from './entries.js'
 import { failuresOf, measuredOf } from './house.js'
@@ -14,8 +14,9 @@ export interface Standing {
   readonly failures: readonly string[]
   readonly perSecond: { readonly median: number; readonly best: number }
   readonly acceptedPerSecond: number
-  readonly cpuSeconds: number
-  readonly machineCpuSeconds: number
+  /** Of processor time in its own process, and of everybody on the machine meanwhile. */
+  readonly ownMicrosecondsPerEmail: number
+  readonly machineMicrosecondsPerEmail: number
   readonly rssPeakMb: number
 }
 
@@ -40,11 +41,13 @@ function toStanding(entry: Entry, runs: readonly DeliveryRun[]): Standing {
     failures: failuresOf(own),
     perSecond: { median: middle((d) => d.perSecond), best: most((d) => d.perSecond) },
     acceptedPerSecond: middle((d) => d.acceptedPerSecond ?? Number.NaN),
-    cpuSeconds: middle((d) => d.cpuSeconds),
-    machineCpuSeconds: middle((d) => d.machineCpuSeconds),
+    ownMicrosecondsPerEmail: middle((d) => perEmail(d, d.cpuSeconds)),
+    machineMicrosecondsPerEmail: middle((d) => perEmail(d, d.machineCpuSeconds)),
     rssPeakMb: most((d) => d.rssPeakMb),
   }
 }
+
+const perEmail = ({ perSecond, seconds }: Delivery, cpuSeconds: number) => (cpuSeconds * 1e6) / (perSecond * seconds)
 
 export const bestOf = (standings: readonly Standing[], name: ContenderName): Standing | undefined =>
   standings.find(({ entry, isBest }) => entry.name === name && isBest)
@@ -56,8 +59,8 @@ const HEAD = [
   'x nodemailer',
   'best/best',
   'accept/s',
-  'node cpu s',
-  'machine cpu s',
+  'own µs/email',
+  'machine µs/email',
   'rss MB',
 ]
 
@@ -75,8 +78,8 @@ export function formatStandings(standings: readonly Standing[]): string {
         formatRatio(perSecond.median / (yardstick?.median ?? Number.NaN)),
         formatRatio(perSecond.best / (yardstick?.best ?? Number.NaN)),
         formatCount(others.acceptedPerSecond),
-        formatFigure(others.cpuSeconds, 2),
-        formatFigure(others.machineCpuSeconds, 2),
+        formatCount(others.ownMicrosecondsPerEmail),
+        formatCount(others.machineMicrosecondsPerEmail),
         formatCount(others.rssPeakMb),
       ]
     }),

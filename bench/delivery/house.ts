@@ -41,9 +41,12 @@ export function openHouse(options: HouseOptions): House {
     rules: (label) => ({
       signal,
       timeoutMs,
-      profile:
+      profileFile:
         profileDirectory !== null && label !== undefined
-          ? { directory: profileDirectory, name: `${label.replaceAll(/\W+/g, '-')}-${++profiles}.cpuprofile` }
+          ? join(
+              profileDirectory,
+              `${label.replaceAll(/\W+/g, ' ').trim().replaceAll(' ', '-')}-${++profiles}.cpuprofile`,
+            )
           : null,
     }),
     async withGround(work) {

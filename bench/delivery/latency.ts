@@ -101,7 +101,7 @@ export function judgeLatency(reports: readonly Report<Steady>[], { perSecond }: 
   const fed = median(seen.map(({ feeding }) => feeding.perSecond)) / perSecond
   return [
     {
-      name: `due to sent under ${P99_MS} ms at p99, at half load`,
+      name: `due to sent under ${P99_MS} ms at p99, at ${formatCount(perSecond)} emails/s`,
       value:
         fed < LEAST_FED
           ? `${formatFigure(p99)} ms, but only ${formatFigure(fed * 100, 0)} % of the load came in`

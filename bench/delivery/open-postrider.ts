@@ -1,4 +1,5 @@
 import type * as PostriderModule from '../../src/index.js'
+import type { Postrider, PostriderOptions } from '../../src/index.js'
 import { SENDER } from './email.js'
 
 /** Where Postrider runs. All of it can be sent to another process. */
@@ -19,8 +20,8 @@ export const MESSAGES_PER_CONNECTION = 100
 
 export async function openPostrider(
   { postriderUrl, databaseUrl, dataDirectory, smtp }: Place,
-  options: PostriderModule.PostriderOptions = {},
-): Promise<PostriderModule.Postrider> {
+  options: PostriderOptions = {},
+): Promise<Postrider> {
   const { createPostrider } = (await import(`${postriderUrl}index.js`)) as typeof PostriderModule
   return createPostrider({
     databaseUrl,

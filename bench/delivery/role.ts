@@ -7,6 +7,8 @@ export interface Stage<Ready> {
   ready(value: Ready): void
   /** Resolves when it is asked to come to an end. */
   readonly stopped: Promise<void>
+  /** What is measured begins; call the returned function when it is over. In between is what a CPU profile shows. */
+  watch(): Promise<() => Promise<void>>
 }
 
 export type Role<Task, Ready, Result> = (task: Task, stage: Stage<Ready>) => Promise<Result>
@@ -17,5 +19,5 @@ export type Told<Ready = unknown, Result = unknown> =
   | { readonly kind: 'failure'; readonly failure: string }
 
 export type Asked =
-  | { readonly kind: 'begin'; readonly name: string; readonly task: unknown }
+  | { readonly kind: 'begin'; readonly name: string; readonly task: unknown; readonly profileFile: string | null }
   | { readonly kind: 'stop' }

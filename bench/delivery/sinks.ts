@@ -29,7 +29,7 @@ export function chooseSink(given: string | undefined, postriderUrl: string): Sin
 }
 
 async function startOwn(postriderUrl: string, options: RoleOptions): Promise<Sink> {
-  const running = startRole('sink', { postriderUrl }, { ...options, profile: null })
+  const running = startRole('sink', { postriderUrl }, { ...options, profileFile: null })
   const { port } = await running.ready
   return {
     port,

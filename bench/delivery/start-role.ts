@@ -19,22 +19,16 @@ export interface Running<Ready, Result> {
 export interface RoleOptions {
   readonly timeoutMs: number
   readonly signal: AbortSignal
-  /** Where to leave a CPU profile, and under which name; null for none, which is faster. */
-  readonly profile?: { readonly directory: string; readonly name: string } | null
+  /** Where to leave a CPU profile of what is measured; null for none, which is faster. */
+  readonly profileFile: string | null
 }
 
 export function startRole<Name extends RoleName>(
   name: Name,
   task: TaskOf<Name>,
-  { timeoutMs, signal, profile }: RoleOptions,
+  { timeoutMs, signal, profileFile }: RoleOptions,
 ): Running<ReadyOf<Name>, ResultOf<Name>> {
-  const child = fork(CHILD, {
-    execArgv: [
-      '--import',
-      import.meta.resolve('tsx'),
-      ...(profile ? ['--cpu-prof', `--cpu-prof-dir=${profile.directory}`, `--cpu-prof-name=${profile.name}`] : []),
-    ],
-  })
+  const child = fork(CHILD, { execArgv: ['--import', import.meta.resolve('tsx')] })
   const ask = (asked: Asked) => void (child.connected && child.send(asked, () => undefined))
   const ready = promised<ReadyOf<Name>>()
   const result = promised<ResultOf<Name>>()
@@ -66,7 +60,7 @@ export function startRole<Name extends RoleName>(
     fail(`its process ended (${signalName ?? code}) without an answer.`)
   })
   if (signal.aborted) onAbort()
-  else ask({ kind: 'begin', name, task })
+  else ask({ kind: 'begin', name, task, profileFile })
 
   return {
     ready: ready.promise,

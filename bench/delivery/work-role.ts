@@ -36,9 +36,10 @@ const SAMPLE_MS = 1_000
 
 export async function work(
   { place, emails, warmUpSeconds, sampleMemory }: WorkTask,
-  { ready, stopped }: Stage<null>,
+  { ready, stopped, watch }: Stage<null>,
 ): Promise<Work> {
   const postrider = await openPostrider(place)
+  const unwatch = await watch()
   await postrider.start()
   const samples: Sample[] = []
   const timer = sampleMemory ? setInterval(() => void take(postrider, samples), SAMPLE_MS) : undefined
@@ -47,6 +48,7 @@ export async function work(
   await stopped
   await untilIdle(postrider)
   clearInterval(timer)
+  await unwatch()
   if (sampleMemory) await take(postrider, samples)
   requireAllSent(await tally(postrider), emails)
   const result = {
