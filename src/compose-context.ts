@@ -24,8 +24,8 @@ export interface ContextOptions {
   readonly secretBox: () => SecretBox
 }
 
-/** A group is one statement: as many emails as fit, or one large call. */
-const ACCEPTED_TOGETHER = 200
+/** A group is one statement: up to so many emails, or one large call. */
+const ACCEPTED_TOGETHER = 500
 /** How old what is remembered of a workspace's senders may be: as long as a paused sender may still be believed open. */
 const SENDERS_MS = 1_000
 
@@ -57,7 +57,7 @@ export function composeContext(options: ContextOptions): Context & SenderFinder 
         return Promise.all(calls.map(({ emails, keys }) => acceptEmails(db, emails, keys)))
       }
     },
-    { maxItems: ACCEPTED_TOGETHER, maxFlushes: 2 },
+    { maxItems: ACCEPTED_TOGETHER, maxFlushes: 2, weigh: ({ emails }) => emails.length },
   )
 
   const sendersOf = (workspaceId: string) => {

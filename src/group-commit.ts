@@ -1,10 +1,17 @@
+export interface GroupLimits<Item> {
+  readonly maxItems: number
+  readonly maxFlushes: number
+  /** How many an item counts for; 1 unless given. One that is larger than the limit goes alone. */
+  readonly weigh?: (item: Item) => number
+}
+
 /**
  * Lets many callers share one write. While a flush is under way the next one gathers; whoever asks in the same turn of
  * the event loop goes together. There is no timer: a lone caller waits for nobody, a thousand share one commit.
  */
 export function groupCommit<Item, Result>(
   flush: (items: Item[]) => Promise<Result[]>,
-  { maxItems, maxFlushes }: { maxItems: number; maxFlushes: number },
+  { maxItems, maxFlushes, weigh }: GroupLimits<Item>,
 ): (item: Item) => Promise<Result> {
   interface Waiting {
     readonly item: Item
@@ -26,8 +33,9 @@ export function groupCommit<Item, Result>(
 
   const next = async () => {
     if (flushing >= maxFlushes || waiting.length === 0) return
-    const group = waiting.slice(0, maxItems)
-    waiting = waiting.slice(maxItems)
+    const count = weigh ? countFitting(waiting, maxItems, weigh) : maxItems
+    const group = waiting.slice(0, count)
+    waiting = waiting.slice(count)
     flushing++
     schedule()
     try {
@@ -46,4 +54,15 @@ export function groupCommit<Item, Result>(
       waiting.push({ item, resolve, reject })
       schedule()
     })
+}
+
+function countFitting<Item>(waiting: readonly { readonly item: Item }[], limit: number, weigh: (item: Item) => number) {
+  let weight = 0
+  let count = 0
+  for (const { item } of waiting) {
+    weight += weigh(item)
+    if (weight > limit && count > 0) break
+    count++
+  }
+  return count
 }

@@ -119,10 +119,11 @@ export async function acceptEmails(
   emails: readonly PreparedEmail[],
   keys: readonly NewIdempotencyKey[],
 ): Promise<ReadonlyMap<string, Date>> {
-  const { rows } = await sql.query<{ id: string; accepted_at: Date }>(accept(sql.now), [
-    JSON.stringify(emails.map(row)),
-    JSON.stringify(keys.map(keyRow)),
-  ])
+  const { rows } = await sql.query<{ id: string; accepted_at: Date }>(
+    accept(sql.now),
+    [JSON.stringify(emails.map(row)), JSON.stringify(keys.map(keyRow))],
+    { name: 'accept' },
+  )
   return new Map(rows.map(({ id, accepted_at }) => [id, accepted_at]))
 }
 

@@ -26,5 +26,5 @@ const arm = (now: string) =>
 
 /** Returns the ids that may be handed over. */
 export async function armActions(sql: Sql, token: string, ids: readonly string[]): Promise<ReadonlySet<string>> {
-  return readWrittenIds(await sql.query(arm(sql.now), [ids, token]), ids)
+  return readWrittenIds(await sql.query(arm(sql.now), [ids, token], { name: 'arm' }), ids)
 }

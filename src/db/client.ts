@@ -4,12 +4,24 @@ import { PostriderError } from '../errors.js'
 
 /** Something that runs SQL: the pool, a transaction, or a caller's own client wrapped by `joinTransaction`. */
 export interface Sql {
-  query<Row = unknown>(text: string, values?: readonly unknown[]): Promise<{ rows: Row[]; rowCount: number }>
+  query<Row = unknown>(
+    text: string,
+    values?: readonly unknown[],
+    options?: QueryOptions,
+  ): Promise<{ rows: Row[]; rowCount: number }>
   /**
    * The SQL expression for "now". The database's clock is the only one that decides anything; a test that needs
    * another time replaces this expression, and nothing else.
    */
   readonly now: string
+}
+
+export interface QueryOptions {
+  /**
+   * For statements that run all the time: the server parses and plans them once per connection, under this name. The
+   * text must always be the same for one name.
+   */
+  readonly name?: string
 }
 
 export interface Database extends Sql {
@@ -63,7 +75,7 @@ export function connect(options: ConnectOptions): Database {
   return {
     now,
     embedded: options.embedded ?? false,
-    query: (text, values) => run(impatient(pool), text, values),
+    query: createQuery(pool, options.embedded ?? false),
     transaction: (work) => inTransaction(pool, now, work),
     listen: options.onNotify
       ? (channel, onNotify) => {
@@ -75,14 +87,36 @@ export function connect(options: ConnectOptions): Database {
   }
 }
 
+/** A named statement is not on this connection, or is there already: somebody between us and the server mixes them up. */
+const MIXED_UP = new Set(['26000', '42P05'])
+
 /**
  * A statement of our own takes milliseconds. One that takes a minute is on a connection whose other end has vanished
  * without a word; waiting for the operating system to notice would take a quarter of an hour. The pool then discards
  * the connection. A statement that was executed after all is harmless: what nobody was told of, nobody acts upon.
+ *
+ * Names are for servers: the embedded database has one session for all connections, which would share them. Behind a
+ * pooler that hands out another server connection for every transaction names go wrong too. It says so before anything
+ * is executed; the statement is then sent again without, and so are all that follow.
  */
-const impatient = (pool: pg.Pool): QueryRunner => ({
-  query: (text, values) =>
-    pool.query({ text, values: values ?? [], query_timeout: STATEMENT_TIMEOUT_MS } as pg.QueryConfig),
+function createQuery(pool: pg.Pool, embedded: boolean): Sql['query'] {
+  let named = !embedded
+  return async <Row>(text: string, values: readonly unknown[] = [], { name }: QueryOptions = {}) => {
+    const config = { text, values: values as unknown[], query_timeout: STATEMENT_TIMEOUT_MS }
+    if (name === undefined || !named) return toAnswer<Row>(await pool.query(config))
+    try {
+      return toAnswer<Row>(await pool.query({ ...config, name }))
+    } catch (error) {
+      if (!MIXED_UP.has((error as { code?: string }).code ?? '')) throw error
+      named = false
+      return toAnswer<Row>(await pool.query(config))
+    }
+  }
+}
+
+const toAnswer = <Row>({ rows, rowCount }: { rows: unknown[]; rowCount: number | null }) => ({
+  rows: rows as Row[],
+  rowCount: rowCount ?? 0,
 })
 
 /** What both `pg.Client` and `pg.PoolClient` are, as far as a transaction of the caller's needs them. */
@@ -116,8 +150,7 @@ async function runInDrizzle<Row>(tx: DrizzleTransaction, text: string, values: r
 }
 
 async function run<Row>(runner: QueryRunner, text: string, values: readonly unknown[] = []) {
-  const { rows, rowCount } = await runner.query(text, values as unknown[])
-  return { rows: rows as Row[], rowCount: rowCount ?? 0 }
+  return toAnswer<Row>(await runner.query(text, values as unknown[]))
 }
 
 async function inTransaction<T>(pool: pg.Pool, now: string, work: (tx: Sql) => Promise<T>): Promise<T> {

@@ -48,6 +48,7 @@ export async function loadDeliveries(
          attachment_count, inline
        from postrider.messages where id = any ($1::uuid[])`,
       [ids],
+      { name: 'load messages' },
     ),
     findSuppressed(sql, requests),
   ])
@@ -90,6 +91,7 @@ async function findSuppressed(
     `select workspace_id, address, reason from postrider.suppressions
      where scope = 'all' and (workspace_id, address) in (select * from unnest($1::uuid[], $2::text[]))`,
     [requests.map(({ workspaceId }) => workspaceId), requests.map(({ recipient }) => recipient)],
+    { name: 'find suppressed' },
   )
   return new Map(rows.map(({ workspace_id, address, reason }) => [`${workspace_id} ${address}`, reason]))
 }

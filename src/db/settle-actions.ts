@@ -82,7 +82,9 @@ async function write(
 ): Promise<ReadonlySet<string>> {
   const ids = settlements.map(({ id }) => id)
   const attempts = recordAttempts(sql.now, settlements, values.length + 2)
-  const answer = await sql.query(statement(sql.now, attempts.statement), [ids, ...values, ...attempts.values])
+  const answer = await sql.query(statement(sql.now, attempts.statement), [ids, ...values, ...attempts.values], {
+    name: `${statement.name} ${attempts.values.length}`,
+  })
   return readWrittenIds(answer, ids)
 }
 
