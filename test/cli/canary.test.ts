@@ -3,6 +3,7 @@ import { type BuiltPackage, buildPackage } from '../support/build-package.js'
 import { type ScriptedSmtp, startScriptedSmtp } from '../support/scripted-smtp.js'
 import { fileDatabase } from '../support/services/file-database.js'
 import { until } from '../support/until.js'
+import { askStatus } from './ask-status.js'
 import { keyOf, urlOf } from './printed-curl.js'
 import { type Cli, openCli } from './run-cli.js'
 
@@ -14,6 +15,7 @@ const CANARY = {
   attachment: 'canary-attachment-4711',
   header: 'canary-header-4711',
   password: 'canary-password-4711',
+  'the password as AUTH writes it': Buffer.from('\0canary-user\0canary-password-4711').toString('base64'),
   secret: 'canary-secret-4711-long-enough',
   'somebody’s address': 'canary.somebody@example.org',
   'an unknown address': 'canary.unknown@example.org',
@@ -22,7 +24,7 @@ const CANARY = {
   'a refused content': 'canary.refused@example.org',
   'an address that is none': 'canary-nobody-4711',
   'a wrong key': 'pr_canary-wrong-key-4711',
-} as const
+}
 
 vi.setConfig({ testTimeout: 120_000 })
 
@@ -113,7 +115,7 @@ test('with everything logged, no process says a body, a key, a password or a who
   await post('x@example.org', { headers: { Subject: CANARY.header }, text: undefined, html: 7 })
   await post('x@example.org', {}, `Bearer ${CANARY['a wrong key']}`)
   for (const url of urls)
-    await fetch(`${url}/api/emails?to=${CANARY['somebody’s address']}&q=${CANARY.subject}`, {
+    await askStatus(`${url}/api/emails?to=${CANARY['somebody’s address']}&q=${CANARY.subject}`, {
       headers: { Authorization: `Bearer ${key}` },
     })
   letIn = false

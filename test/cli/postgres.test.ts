@@ -11,6 +11,7 @@ import { databaseUrl, withAdminConnection } from '../support/services/admin-conn
 import { fileDatabase } from '../support/services/file-database.js'
 import { runDatabaseName } from '../support/services/run-databases.js'
 import { until } from '../support/until.js'
+import { askStatus } from './ask-status.js'
 import { keyOf, urlOf } from './printed-curl.js'
 import { type Cli, openCli } from './run-cli.js'
 
@@ -188,7 +189,7 @@ test('asked twice to stop, it is gone at once, though a request is still under w
       'Content-Type: application/json\r\nContent-Length: 9\r\n\r\n{',
   )
   // An answered request behind it on another connection: the server has surely read the first by now.
-  await fetch(`${urlOf(started.stdout())}/livez`)
+  expect(await askStatus(`${urlOf(started.stdout())}/livez`)).toBe(200)
   started.signal('SIGTERM')
   await until('it has heard the first', () => started.stderr().includes('stopping'))
   started.signal('SIGTERM')

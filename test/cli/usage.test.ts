@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type BuiltPackage, buildPackage } from '../support/build-package.js'
@@ -112,6 +112,17 @@ test.each([['start'], ['serve'], ['work'], ['tick']])(
     const { code, stdout, stderr } = await cli.run([command], { DATABASE_URL: 'postgres://127.0.0.1:1/mail' })
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
     expect(stderr).toMatch(/^postrider: POSTRIDER_SECRET is needed with DATABASE_URL: .*openssl rand.*\n$/)
+  },
+)
+
+test.each(['emails list', 'keys list', `trace em_${'0'.repeat(32)}`])(
+  '%s where there is no database makes none',
+  async (command) => {
+    const POSTRIDER_DATA = join(cli.directory, 'nothing-here')
+    const { code, stdout, stderr } = await cli.run(command.split(' '), { POSTRIDER_DATA })
+    expect({ code, stdout }).toEqual({ code: 3, stdout: '' })
+    expect(stderr).toMatch(/^postrider: There is no database in .*nothing-here\. .*\n$/)
+    expect(existsSync(POSTRIDER_DATA)).toBe(false)
   },
 )
 

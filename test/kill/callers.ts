@@ -18,7 +18,6 @@ export interface Wish {
 export interface CallersOptions {
   readonly wishes: readonly Wish[]
   readonly random: SeededRandom
-  readonly callers: number
   /** Where emails are accepted now; null while nobody does. */
   readonly url: () => string | null
   /** Resolves when there is room for more, so that work lasts as long as the killing does. */
@@ -31,21 +30,32 @@ const PAUSE_MS = 50
 
 /**
  * People who send emails by HTTP, each with a key of its own, and ask again with the same key when no answer came.
- * Resolves when every wish was acknowledged or abandoned.
  */
-export async function sendAll({ wishes, random, callers, url, room }: CallersOptions): Promise<void> {
+export interface Callers {
+  /** How many wait for an answer now. */
+  asking(): number
+  abandoned(): number
+  /** Resolves when every wish was acknowledged or abandoned. */
+  readonly finished: Promise<void>
+}
+
+export function startCallers({ wishes, random, url, room }: CallersOptions): Callers {
   const agent = new Agent({ keepAlive: true })
   const left = wishes.values()
+  let asking = 0
   const call = async () => {
     for (const wish of left) {
       await room()
-      await ask(wish, agent, url, random)
+      asking++
+      await ask(wish, agent, url, random).finally(() => asking--)
     }
   }
-  try {
-    await Promise.all(Array.from({ length: callers }, call))
-  } finally {
-    agent.destroy()
+  return {
+    asking: () => asking,
+    abandoned: () => wishes.filter(({ abandoned }) => abandoned).length,
+    finished: Promise.all(Array.from({ length: CALLERS }, call))
+      .then(() => undefined)
+      .finally(() => agent.destroy()),
   }
 }
 

@@ -1,6 +1,6 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { BuiltPackage } from '../support/build-package.js'
 import type { SeededRandom } from '../support/seeded-random.js'
-import { until } from '../support/until.js'
 import { CALLERS } from './callers.js'
 import type { Judge, Point } from './judge.js'
 import type { MailSettings } from './mail-program.js'
@@ -21,13 +21,24 @@ export interface Fleet {
   readonly deaths: readonly Death[]
   /** Where emails are accepted now. */
   url(): string | null
-  /** Kills one at random, at a random instant or at that point of one of its conversations, and starts it again. */
-  killOne(random: SeededRandom, at: Point | null): Promise<void>
+  /** One at random, when it is at work. */
+  choose(random: SeededRandom): Promise<Role>
+  /**
+   * Kills it and starts it again: one that sends at that point of one of its conversations, one that accepts while it
+   * owes somebody an answer.
+   */
+  strike(role: Role, aim: Aim): Promise<void>
   ready(): Promise<void>
   /** SIGTERM to all; resolves with what they ended with. */
   stop(): Promise<(number | NodeJS.Signals)[]>
   kill(): Promise<void>
   log(): string
+}
+
+export interface Aim {
+  readonly at: Point | null
+  readonly asking: () => number
+  readonly random: SeededRandom
 }
 
 export interface FleetOptions {
@@ -38,7 +49,7 @@ export interface FleetOptions {
 }
 
 /** A victim that never comes to the chosen point is killed where it is. */
-const POINT_MS = 2_000
+const POINT_MS = 1_000
 
 export async function startFleet({ built, judge, roles, settings }: FleetOptions): Promise<Fleet> {
   const members = new Map<Role, MailProcess>()
@@ -64,8 +75,7 @@ export async function startFleet({ built, judge, roles, settings }: FleetOptions
     return roles.find(({ weight }) => (at -= weight) < 0) ?? roles[0]!
   }
 
-  const killAt = async (victim: MailProcess, point: Point | null) => {
-    if (point === null) return victim.kill()
+  const killAt = async (victim: MailProcess, point: Point) => {
     let timer: NodeJS.Timeout | undefined
     await new Promise<void>((resolve) => {
       timer = setTimeout(resolve, POINT_MS)
@@ -79,6 +89,12 @@ export async function startFleet({ built, judge, roles, settings }: FleetOptions
     await victim.kill()
   }
 
+  const killWhile = async (victim: MailProcess, asking: () => number, random: SeededRandom) => {
+    for (const deadline = performance.now() + POINT_MS; asking() === 0 && performance.now() < deadline;) await sleep(1)
+    await sleep(random.between(0, 10))
+    await victim.kill()
+  }
+
   for (const role of roles) await start(role)
   await ready()
 
@@ -86,15 +102,19 @@ export async function startFleet({ built, judge, roles, settings }: FleetOptions
     deaths,
     ready,
     url: () => [...members.values()].find(({ url }) => url)?.url ?? null,
-    async killOne(random, at) {
+    async choose(random) {
       const role = choose(random)
       // One that is still starting would attach to nobody when its owner dies, and own the database itself.
       if (role === owner) await ready()
-      const victim = member(role)
-      await victim.ready
+      await member(role).ready
       const dead = roles.find((role) => !member(role).isRunning)
       if (dead) throw new Error(`${dead.name} ended by itself.\n${member(dead).log()}`)
-      await killAt(victim, at)
+      return role
+    },
+    async strike(role, { at, asking, random }) {
+      const victim = member(role)
+      if (at === null || !role.works) await killWhile(victim, role.listens ? asking : () => 1, random)
+      else await killAt(victim, at)
       const { name: door } = victim.door
       const inFlight = judge.handOvers.filter(
         (one) => one.door === door && one.reached !== 'envelope' && one.answer === null && one.fault === null,
@@ -114,9 +134,4 @@ export async function startFleet({ built, judge, roles, settings }: FleetOptions
     },
     log: () => [...members.values()].map((process) => `--- ${process.door.name}\n${process.log()}`).join('\n'),
   }
-}
-
-/** Until so much has happened, or nothing happens any more. */
-export async function untilProgress(count: () => number, enough: number): Promise<void> {
-  await until(`${enough} hand-overs`, () => count() >= enough, { withinMs: 60_000, everyMs: 5 })
 }

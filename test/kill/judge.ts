@@ -46,6 +46,8 @@ export interface Door {
   readonly port: number
   /** Called the moment a conversation comes to a point; the judge goes on when what it returns is over. */
   onPoint: ((point: Point, handOver: HandOver | null) => void | Promise<void>) | null
+  /** Asked before a message is taken: a code to refuse it with, or null. */
+  refuse: ((handOver: HandOver) => number | null) | null
   /** Takes no more connections. */
   close(): void
 }
@@ -86,6 +88,7 @@ export function startJudge({ seed = 1, chaos = [] }: { seed?: number; chaos?: re
         name,
         port: (server.address() as AddressInfo).port,
         onPoint: null,
+        refuse: null,
         close() {
           server.close()
           servers.delete(server)
@@ -198,7 +201,7 @@ class Conversation {
     handOver.reached = 'dot'
     handOver.sha256 = createHash('sha256').update(message).digest('hex')
     handOver.messageId = /^Message-ID: *(.*)$/im.exec(message.toString('latin1', 0, 8_192))?.[1]?.trim() ?? null
-    const fault = this.#dice('dot')
+    const fault = this.#door.refuse?.(handOver) ?? this.#dice('dot')
     handOver.taken = fault === null || fault === 'taken-drop' || fault === 'taken-reset'
     await this.#reach('dot')
     if (fault !== null) return this.#misbehave('dot', fault)

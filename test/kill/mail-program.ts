@@ -2,7 +2,6 @@
  * A Postrider in a process of its own, for tests that kill and freeze it. Started by mail-process.ts with its settings as
  * one JSON argument. It has no hook for tests: what it does is what `postrider start`, `serve` and `work` do.
  */
-import { runUntilSignal } from '../../src/cli/run-until-signal.js'
 import { serve } from '../../src/http/serve.js'
 import { createPostrider, type RetryPolicy } from '../../src/index.js'
 import { createLog } from '../../src/log.js'
@@ -62,10 +61,9 @@ const postrider = await createPostrider({
 if (settings.works) await postrider.start()
 const server = settings.listens ? await serve(postrider, { host: '127.0.0.1', port: 0 }) : null
 process.send!({ ready: true, url: server?.url ?? null } satisfies FromMail)
-await runUntilSignal(async () => {
-  await server?.close()
-  await postrider.stop()
-}, log)
+await new Promise((resolve) => process.once('SIGTERM', resolve))
+await server?.close()
+await postrider.stop()
 // The channel to the parent would keep this process alive.
 process.removeAllListeners('disconnect')
 process.disconnect()

@@ -21,10 +21,11 @@ const RECORDS = `
     coalesce((select json_agg(json_build_object('outcome', outcome, 'worker', worker) order by at, attempts.id)
       from postrider.attempts where action_id = action.id), '[]') as outcomes
   from postrider.scheduled_actions action join postrider.messages message on message.id = action.message_id
-  where type = 'send'`
+  where type = 'send' and payload ->> 'recipient' like '%@' || $1`
 
-export async function readRecords(db: Sql): Promise<EmailRecord[]> {
-  return (await db.query<EmailRecord>(RECORDS)).rows
+/** Of the emails to one domain. */
+export async function readRecords(db: Sql, domain: string): Promise<EmailRecord[]> {
+  return (await db.query<EmailRecord>(RECORDS, [domain])).rows
 }
 
 export async function countLeases(db: Sql): Promise<number> {
@@ -72,7 +73,9 @@ export async function untilSettled(db: Sql, options: SettledOptions = {}): Promi
     before = now
     if (performance.now() - since > patienceMs) {
       const stuck = rows.map((row) => JSON.stringify(row)).join('\n')
-      throw new Error(`Nothing moved for ${patienceMs} ms; ${leases} leases and these are left:\n${stuck}\n${describe()}`)
+      throw new Error(
+        `Nothing moved for ${patienceMs} ms; ${leases} leases and these are left:\n${stuck}\n${describe()}`,
+      )
     }
     await sleep(100)
   }

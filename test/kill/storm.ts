@@ -1,10 +1,11 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Database } from '../../src/db/client.js'
 import type { BuiltPackage } from '../support/build-package.js'
 import { seededRandom } from '../support/seeded-random.js'
 import { until } from '../support/until.js'
-import { CALLERS, sendAll, type Wish } from './callers.js'
+import { startCallers, type Wish } from './callers.js'
 import { type Role, startFleet } from './fleet.js'
-import { type Chaos, POINTS, startJudge } from './judge.js'
+import { type Chaos, type Point, startJudge } from './judge.js'
 import { readRecords, untilSettled } from './records.js'
 import { judge, type Verdict } from './verdict.js'
 
@@ -17,7 +18,7 @@ export interface StormOptions {
   readonly databaseUrl: string | null
   readonly dataDirectory: string
   /** A connection of the test's own, to be opened when the last kill is over. */
-  readonly open: () => Promise<{ db: Database; close(): Promise<void> }>
+  readonly open: () => Promise<Database>
   readonly emails: number
   readonly kills: number
   readonly onUncertain: 'hold' | 'resend'
@@ -33,8 +34,10 @@ export interface Storm extends Verdict {
 export const LEASE_MS = 2_000
 const CONCURRENCY = 8
 const MAX_ATTEMPTS = 12
-/** How many may be accepted and not yet sent: work is to last as long as the killing does. */
-const AHEAD = 250
+const ROOM_MS = 10
+const PATIENCE = { withinMs: 60_000, everyMs: 5 }
+/** Where processes are killed: anywhere, or at a point. A greeting is rare, since connections are kept. */
+const AIMS: readonly (Point | null)[] = [null, 'data', 'go', 'body', 'dot', 'answered']
 const INLINE = 0.1
 
 export const CHAOS: readonly Chaos[] = [
@@ -73,8 +76,10 @@ const EMBEDDED: readonly Role[] = [
 export async function runStorm(options: StormOptions): Promise<Storm> {
   const { built, databaseUrl, dataDirectory, emails, kills, onUncertain, seed, report = () => undefined } = options
   const random = seededRandom(seed)
+  // Several storms may share a database.
+  const domain = `storm${seed}.test`
   const server = startJudge({ seed, chaos: CHAOS })
-  const wishes = Array.from({ length: emails }, (_, n) => newWish(n, onUncertain, random.next() < INLINE))
+  const wishes = Array.from({ length: emails }, (_, n) => newWish(n, domain, onUncertain, random.next() < INLINE))
   const settings = { leaseMs: LEASE_MS, sweepMs: 500, concurrency: CONCURRENCY, maxAttempts: MAX_ATTEMPTS }
   const fleet = await startFleet({
     built,
@@ -89,27 +94,42 @@ export async function runStorm(options: StormOptions): Promise<Storm> {
     // Hand-overs, not emails: under heavy fire some are offered several times.
     const offered = () => server.handOvers.length
     const accepted = () => wishes.filter(({ ids }) => ids.size > 0).length
-    const room = () =>
-      until('room for more', () => accepted() - offered() < AHEAD, { withinMs: 60_000, everyMs: 20 }).then(() => undefined)
-    const sending = sendAll({ wishes, random: seededRandom(seed + 1), callers: CALLERS, url: fleet.url, room })
+    // Work arrives as the killing goes on, so that every kill finds processes at it however fast the machine is; and
+    // while somebody is being aimed at there is always some.
+    let [limit, isAiming] = [emails / kills, false]
+    const room = async () => {
+      while (accepted() >= limit && !isAiming) await sleep(ROOM_MS)
+    }
+    const callers = startCallers({ wishes, random: seededRandom(seed + 1), url: fleet.url, room })
     const killing = (async () => {
       for (let kill = 1; kill <= kills; kill++) {
-        const enough = (emails * kill) / (kills + 1)
-        await until(`hand-overs before kill ${kill}`, () => offered() >= enough, { withinMs: 60_000, everyMs: 5 })
-        await fleet.killOne(random, random.pick([null, null, ...POINTS]))
-        report(`${kill} kills, ${accepted()} accepted, ${offered()} hand-overs`)
+        const enough = offered() + random.next() * 0.8 * (limit - accepted())
+        await until(
+          `hand-overs before kill ${kill}`,
+          () => offered() >= enough || accepted() + callers.abandoned() === emails,
+          PATIENCE,
+        )
+        const victim = await fleet.choose(random)
+        isAiming = true
+        await fleet.strike(victim, { at: random.pick(AIMS), asking: callers.asking, random })
+        isAiming = false
+        limit = accepted() + (emails - accepted()) / (kills - kill + 1)
+        if (kill % 10 === 0) report(`${kill} kills, ${accepted()} accepted, ${offered()} hand-overs`)
       }
+      limit = emails
     })()
-    await Promise.all([sending, killing])
+    await Promise.all([callers.finished, killing])
     await fleet.ready()
-    const { db, close } = await options.open()
+    const db = await options.open()
+    let closed: Promise<void> | undefined
+    const close = () => (closed ??= db.close())
     try {
       await untilSettled(db, {
         progress: offered,
         describe: fleet.log,
         ...(onUncertain === 'resend' && { resendUpTo: MAX_ATTEMPTS }),
       })
-      const records = await readRecords(db)
+      const records = await readRecords(db, domain)
       await close()
       const ends = await fleet.stop()
       return { ...judge({ wishes, records, handOvers: server.handOvers, deaths: fleet.deaths, onUncertain }), ends }
@@ -124,8 +144,8 @@ export async function runStorm(options: StormOptions): Promise<Storm> {
   }
 }
 
-function newWish(n: number, onUncertain: 'hold' | 'resend', inline: boolean): Wish {
-  const recipient = `email${n}@receiver.test`
+function newWish(n: number, domain: string, onUncertain: 'hold' | 'resend', inline: boolean): Wish {
+  const recipient = `email${n}@${domain}`
   const body = {
     to: recipient,
     subject: `Number ${n}`,

@@ -37,11 +37,13 @@ export function judge(evidence: Evidence): Verdict {
     emails: records.length,
     sent: 0,
     failed: 0,
+    suppressed: 0,
     uncertain: 0,
     uncertainByKill: 0,
     uncertainByJudge: 0,
     uncertainTaken: 0,
     takenTwice: 0,
+    takenAndFailed: 0,
     handOvers: handOvers.length,
     faults: handOvers.filter(({ fault }) => fault).length,
     kills: deaths.length,
@@ -60,16 +62,19 @@ export function judge(evidence: Evidence): Verdict {
 
   for (const record of records) {
     const seen = offers.get(record.recipient) ?? []
-    for (const sentence of judgeEmail(record, seen, onUncertain)) broken.push(`${record.recipient} ${sentence}`)
+    for (const sentence of judgeEmail(record, seen, onUncertain, killed)) broken.push(`${record.recipient} ${sentence}`)
     if (seen.filter(({ taken }) => taken).length > 1) counts.takenTwice++
+    if (record.state === 'failed' && seen.some(({ taken }) => taken)) counts.takenAndFailed++
     if (record.state === 'done') counts.sent++
     else if (record.state === 'failed') counts.failed++
+    else if (record.state === 'skipped') counts.suppressed++
     else if (record.state === 'uncertain') {
       counts.uncertain++
       const last = seen.filter(({ reached }) => reached !== 'envelope').at(-1)
       if (last?.taken) counts.uncertainTaken++
       if (isSilent(last)) counts.uncertainByJudge++
-      else if (!last || !killed.has(last.door)) broken.push(`${record.recipient} is uncertain, and nothing happened to it`)
+      else if (!last || !killed.has(last.door))
+        broken.push(`${record.recipient} is uncertain, and nothing happened to it`)
       else {
         counts.uncertainByKill++
         uncertainBy.set(last.door, (uncertainBy.get(last.door) ?? 0) + 1)
@@ -80,7 +85,8 @@ export function judge(evidence: Evidence): Verdict {
   for (const { door, most } of deaths) {
     const uncertain = uncertainBy.get(door) ?? 0
     counts.mostUncertainPerKill = Math.max(counts.mostUncertainPerKill, uncertain)
-    if (uncertain > most) broken.push(`the death of ${door} made ${uncertain} uncertain, and it had ${most} at the most`)
+    if (uncertain > most)
+      broken.push(`the death of ${door} made ${uncertain} uncertain, and it had ${most} at the most`)
   }
   for (const recipient of offers.keys())
     if (!byRecipient.has(recipient)) broken.push(`${recipient} was offered to the judge and is not in the database`)
@@ -91,23 +97,29 @@ function* judgeEmail(
   record: EmailRecord,
   seen: readonly HandOver[],
   onUncertain: Evidence['onUncertain'],
+  killed: ReadonlySet<string>,
 ): Generator<string> {
   const copies = seen.filter(({ taken }) => taken)
   const { state } = record
-  if (state !== 'done' && state !== 'failed' && state !== 'uncertain') yield `is lost: it ended ${state}`
+  const isOver = state === 'done' || state === 'failed' || state === 'uncertain'
+  // The address is suppressed a moment before its email is marked failed. Who is killed in that moment leaves an email
+  // that the next worker finds suppressed.
+  const isOwnBounce = state === 'skipped' && seen.some(({ answer, door }) => answer === 550 && killed.has(door))
+  if (!isOver && !isOwnBounce) yield `is lost: it ended ${state}`
   if (state === 'done' && copies.length === 0) yield 'is marked sent, and the judge did not take it'
-  if (state === 'failed' && copies.some(({ answer }) => answer === 250)) yield 'is marked failed, and the judge took it'
   if (copies.some(({ messageId }) => messageId !== record.messageId)) yield 'went out under another Message-ID'
   if (new Set(copies.map(({ sha256 }) => sha256)).size > 1) yield 'went out with other bytes'
   if (onUncertain === 'hold') {
     if (copies.length > 1) yield `was taken ${copies.length} times`
-    if (state === 'failed' && copies.length > 0) yield 'is marked failed, and the judge took it'
+    if (state !== 'done' && state !== 'uncertain' && copies.length > 0) yield `ended ${state}, and the judge took it`
     const silent = seen.findIndex(isSilent)
     if (silent !== -1 && state !== 'uncertain') yield `had no answer after its body, and is ${state}`
     if (silent !== -1 && silent !== seen.length - 1) yield 'was offered again after it had no answer'
     return
   }
   const doubts = record.rescues + record.outcomes.filter(({ outcome }) => outcome === 'uncertain').length
+  // Taken, uncertain, sent again and then refused for good: it is marked failed by its last answer.
+  if (state !== 'done' && copies.length > doubts) yield `ended ${state}, and the judge took it`
   if (copies.length > 1 + doubts) yield `was taken ${copies.length} times, and was uncertain ${doubts} times`
 }
 

@@ -60,14 +60,12 @@ export class Wire {
 
   /** FIN; whatever still comes is not heard. */
   end(): void {
-    this.#isOver = true
-    this.#input = Buffer.alloc(0)
+    this.#deafen()
     this.#socket.end()
-    this.#rouse?.()
   }
 
   reset(): void {
-    this.end()
+    this.#deafen()
     this.#socket.resetAndDestroy()
   }
 
@@ -75,6 +73,11 @@ export class Wire {
     const taken = this.#input.subarray(0, length)
     this.#input = this.#input.subarray(consumed)
     return taken
+  }
+
+  #deafen(): void {
+    this.#input = Buffer.alloc(0)
+    this.#finish()
   }
 
   #finish(): void {

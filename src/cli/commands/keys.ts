@@ -1,9 +1,10 @@
 import type { Command } from 'commander'
 import type { Postrider } from '../../compose.js'
 import { type ApiKey, listApiKeys } from '../../db/api-keys.js'
+import { findSender } from '../../db/senders.js'
 import { SCOPES, type Scope } from '../../domain/scopes.js'
 import { PostriderError } from '../../errors.js'
-import { readId, showId } from '../../id.js'
+import { DEFAULT_SENDER, DEFAULT_WORKSPACE, readId, showId } from '../../id.js'
 import { createApiKey, ensureWorkspace, revokeApiKey } from '../../operations/api-keys.js'
 import { readChoice } from '../choices.js'
 import { withPostrider } from '../open-postrider.js'
@@ -36,7 +37,9 @@ async function create(flags: Flags & { name: string; scope: string }): Promise<v
   const config = configFrom(flags)
   const scopes = readScopes(flags.scope)
   const make = async ({ context: { db } }: Postrider) => {
-    const sender = { ...config.mailFrom, provider: config.smtpUrl === null ? 'capture' : 'smtp' } as const
+    // As the server sends, which may have settings this shell has not.
+    const known = await findSender(db, DEFAULT_WORKSPACE, DEFAULT_SENDER)
+    const sender = known ?? { ...config.mailFrom, provider: config.smtpUrl === null ? 'capture' : 'smtp' }
     const { id, name } = await ensureWorkspace(db, flags.workspace, sender)
     const { key, apiKey } = await createApiKey(db, id, { name: flags.name, scopes })
     if (flags.json) return printJson({ ...toJson(apiKey, name), key })

@@ -1,0 +1,79 @@
+/**
+ * `npm run soak -- [--minutes 10] [--emails 100000] [--seed N]`: the storm of the kill suite, again and again on a private
+ * PostgreSQL, until the time is up or so many emails were judged. Everything stays on this machine.
+ */
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { connect } from '../../src/db/client.js'
+import { migrate } from '../../src/db/migrate.js'
+import { plainError } from '../support/services/plain-error.js'
+import { startPrivatePostgres } from '../support/services/private-postgres.js'
+import { buildMailProgram } from './mail-process.js'
+import { runStorm } from './storm.js'
+
+/** Emails per storm, and per kill in it. */
+const ROUND = 5_000
+const EMAILS_PER_KILL = 50
+
+const { values } = parseArgs({
+  options: { minutes: { type: 'string' }, emails: { type: 'string' }, seed: { type: 'string' } },
+})
+const minutes = readNumber('minutes', values.minutes, 10)
+const emails = readNumber('emails', values.emails, 100_000)
+const firstSeed = readNumber('seed', values.seed, Math.floor(Math.random() * 2 ** 31))
+
+const say = (line: string) => process.stdout.write(`${line}\n`)
+const began = performance.now()
+const elapsed = () => `${((performance.now() - began) / 60_000).toFixed(1)} min`
+
+const built = await buildMailProgram()
+const dataDirectory = mkdtempSync(join(tmpdir(), 'postrider-soak-'))
+const postgres = await startPrivatePostgres()
+const open = () => Promise.resolve(connect({ connection: { connectionString: postgres.url }, maxConnections: 2 }))
+const total: Record<string, number> = {}
+const broken: string[] = []
+try {
+  const db = await open()
+  await migrate(db)
+  await db.close()
+  say(`soak: ${emails} emails or ${minutes} min, whichever comes first`)
+  let [seed, asked] = [firstSeed, 0]
+  while (asked < emails && performance.now() - began < minutes * 60_000 && broken.length === 0) {
+    const onUncertain = seed % 4 === 3 ? 'resend' : 'hold'
+    const round = Math.min(ROUND, emails - asked)
+    asked += round
+    const storm = await runStorm({
+      built,
+      databaseUrl: postgres.url,
+      dataDirectory,
+      open,
+      emails: round,
+      kills: Math.max(1, Math.round(round / EMAILS_PER_KILL)),
+      onUncertain,
+      seed,
+      report: (line) => say(`${elapsed()}  ${line}`),
+    })
+    for (const [name, count] of Object.entries(storm.counts))
+      total[name] = name.startsWith('most') ? Math.max(total[name] ?? 0, count) : (total[name] ?? 0) + count
+    broken.push(...storm.broken.map((sentence) => `seed ${seed}: ${sentence}`))
+    if (storm.ends.some((end) => end !== 0)) broken.push(`seed ${seed}: processes ended with ${storm.ends.join(', ')}`)
+    say(`${elapsed()}  seed ${seed}, ${onUncertain}: ${JSON.stringify(storm.counts)}`)
+    seed++
+  }
+} finally {
+  await postgres.dispose()
+  built.remove()
+  rmSync(dataDirectory, { recursive: true })
+}
+for (const sentence of broken) say(sentence)
+say(`verdict: ${broken.length === 0 ? 'every promise was kept' : `${broken.length} BROKEN`}`)
+say(`${total['emails']} emails, ${total['kills']} kills, ${total['uncertain']} uncertain, ${elapsed()}`)
+process.exitCode = broken.length === 0 ? 0 : 1
+
+function readNumber(name: string, text: string | undefined, fallback: number): number {
+  const number = text === undefined ? fallback : Number(text)
+  if (!(number > 0)) throw plainError(`--${name} is a number above 0, not ${text}.`)
+  return number
+}
