@@ -105,6 +105,7 @@ CREATE TABLE "postrider"."senders" (
 	"folded_address" text NOT NULL,
 	"provider" text NOT NULL,
 	"credentials" text,
+	"follows_settings" boolean DEFAULT false NOT NULL,
 	"is_default" boolean DEFAULT false NOT NULL,
 	"paused_at" timestamp with time zone,
 	"paused_code" text,
@@ -112,6 +113,7 @@ CREATE TABLE "postrider"."senders" (
 	"throttles" integer DEFAULT 0 NOT NULL,
 	"created_at" timestamp with time zone DEFAULT now() NOT NULL,
 	"updated_at" timestamp with time zone DEFAULT now() NOT NULL,
+	CONSTRAINT "senders_settings" CHECK (not follows_settings or credentials is null),
 	CONSTRAINT "senders_provider" CHECK (provider in ('smtp', 'capture')),
 	CONSTRAINT "senders_paused" CHECK ((paused_at is null) = (paused_reason is null)),
 	CONSTRAINT "senders_throttles" CHECK (throttles >= 0)

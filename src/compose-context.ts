@@ -89,7 +89,8 @@ export function composeContext(options: ContextOptions): Context & SenderFinder 
     openCredentials: (sealed) => JSON.parse(secretBox().open(sealed)) as SenderCredentials,
     async testSender(workspaceId, senderId) {
       const sender = await findSender(db, workspaceId, senderId)
-      return sender ? providers.of(sender).verify(AbortSignal.timeout(leaseMs)) : { ok: false, evidence: null }
+      const provider = sender && providers.of(sender)
+      return provider ? provider.verify(AbortSignal.timeout(leaseMs)) : { ok: false, evidence: null }
     },
     async sendNow(emails, deadlineMs) {
       const askedAt = performance.now()

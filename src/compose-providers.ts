@@ -15,7 +15,8 @@ import { isPrivateKey, type SecretBox } from './secret-box.js'
 
 /** The providers of all senders this process sends for. Senders without credentials of their own share one. */
 export interface Providers {
-  of(sender: Sender): Provider
+  /** Null when this process cannot send for it: its mail goes by SMTP, and here SMTP_URL is not set. */
+  of(sender: Sender): Provider | null
   close(): Promise<void>
 }
 
@@ -48,7 +49,7 @@ export function composeProviders({ db, log, smtp, secretBox, timeouts }: Provide
   return {
     of({ id, provider, credentials }) {
       if (provider === 'capture') return capture
-      if (credentials === null) return configured
+      if (credentials === null) return smtp === null ? null : configured
       const known = own.get(id)
       if (known?.credentials === credentials) return known.provider
       void known?.provider.close()

@@ -29,7 +29,7 @@ import { createApp } from './http/create-app.js'
 import { DEFAULT_WORKSPACE, newId } from './id.js'
 import { createLog, type Log } from './log.js'
 import { createMetrics } from './metrics.js'
-import { ensureConfiguredSender } from './operations/configured-sender.js'
+import { ensureConfiguredSender, followSettings } from './operations/configured-sender.js'
 import type { Context } from './operations/context.js'
 import { INLINE_DEADLINE_MS } from './operations/send-emails.js'
 import { scheduleActions } from './operations/schedule-actions.js'
@@ -170,7 +170,7 @@ export async function createPostrider(options: PostriderOptions = {}): Promise<P
     load,
     async providerOf(workspaceId, senderId) {
       const found = await context.findSender(workspaceId, senderId)
-      return found && providers.of(found)
+      return found && { provider: providers.of(found) }
     },
     onAttempt: (attempt) => metrics.onAttempt(attempt),
   })
@@ -230,7 +230,12 @@ export async function createPostrider(options: PostriderOptions = {}): Promise<P
     await opened.close()
   }
 
-  await ensureConfiguredSender(context, workspaceId, configured, { change: false })
+  try {
+    await ensureConfiguredSender(context, workspaceId, configured)
+  } catch (error) {
+    await stop()
+    throw error
+  }
 
   return {
     context,
@@ -258,7 +263,7 @@ export async function createPostrider(options: PostriderOptions = {}): Promise<P
       cancel: (id) => cancelLane(db, workspaceId, id),
     },
     async start() {
-      await ensureConfiguredSender(context, workspaceId, configured, { change: true })
+      await followSettings(context, workspaceId, configured, { alone: !opened.shared })
       await notes.replay(db)
       stopListening ??= await db.listen(
         WAKE_CHANNEL,
@@ -271,7 +276,7 @@ export async function createPostrider(options: PostriderOptions = {}): Promise<P
     },
     stop: () => (stopped ??= stop()),
     async tick(forMs = 50_000) {
-      await ensureConfiguredSender(context, workspaceId, configured, { change: true })
+      await followSettings(context, workspaceId, configured, { alone: !opened.shared })
       await notes.replay(db)
       return tick(forMs)
     },

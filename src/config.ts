@@ -177,8 +177,13 @@ const SHORTEST_SECRET = 16
 
 function longEnough(name: SettingName, text: string): string | null {
   if (text === '') return null
-  if (text.length >= SHORTEST_SECRET) return text
-  throw new PostriderError('setting_invalid', `${name} must have at least ${SHORTEST_SECRET} characters.`)
+  // What is sent in a header is ended by a space.
+  const wrong = name !== 'POSTRIDER_SECRET' && /\s/.test(text)
+  if (text.length >= SHORTEST_SECRET && !wrong) return text
+  throw new PostriderError(
+    'setting_invalid',
+    `${name} must have at least ${SHORTEST_SECRET} characters${wrong ? ', and no spaces' : ''}.`,
+  )
 }
 
 function parseMailFrom(text: string): Mailbox {

@@ -12,6 +12,8 @@ export interface Sender {
   readonly provider: 'smtp' | 'capture'
   /** Encrypted; null: whatever the settings say. */
   readonly credentials: string | null
+  /** MAIL_FROM and SMTP_URL say who it is and how its mail goes out. */
+  readonly followsSettings: boolean
   readonly isDefault: boolean
   readonly pausedAt: Date | null
   readonly pausedCode: string | null
@@ -29,7 +31,8 @@ export interface SenderFields {
   readonly isDefault: boolean
 }
 
-const COLUMNS = `id, workspace_id as "workspaceId", name, address, provider, credentials, is_default as "isDefault",
+const COLUMNS = `id, workspace_id as "workspaceId", name, address, provider, credentials,
+  follows_settings as "followsSettings", is_default as "isDefault",
   paused_at as "pausedAt", paused_code as "pausedCode", paused_reason as "pausedReason", created_at as "createdAt",
   updated_at as "updatedAt"`
 
@@ -105,7 +108,15 @@ export async function deleteSender(sql: Sql, workspaceId: string, id: string): P
   return rowCount === 1
 }
 
-/** The sender of the settings: made at the start, and kept in step with MAIL_FROM and SMTP_URL. */
+/** How the mail of all senders that follow the settings goes out. */
+export async function setConfiguredProvider(sql: Sql, provider: 'smtp' | 'capture'): Promise<void> {
+  await sql.query(
+    `update postrider.senders set provider = $1, updated_at = ${sql.now} where follows_settings and provider <> $1`,
+    [provider],
+  )
+}
+
+/** The sender of the settings: made when there is none, and kept in step with MAIL_FROM. */
 export async function upsertConfiguredSender(
   sql: Sql,
   workspaceId: string,
@@ -113,13 +124,12 @@ export async function upsertConfiguredSender(
   { name, address, foldedAddress, provider }: Omit<SenderFields, 'credentials' | 'isDefault'>,
 ): Promise<void> {
   await sql.query(
-    `insert into postrider.senders (id, workspace_id, name, address, folded_address, provider, is_default)
-     select $2, $1, $3, $4, $5, $6, not exists (
+    `insert into postrider.senders (id, workspace_id, name, address, folded_address, provider, follows_settings, is_default)
+     select $2, $1, $3, $4, $5, $6, true, not exists (
        select 1 from postrider.senders where workspace_id = $1 and is_default and id <> $2)
      on conflict (id) do update set name = excluded.name, address = excluded.address,
-       folded_address = excluded.folded_address, provider = excluded.provider, updated_at = ${sql.now}
-     where (senders.name, senders.address, senders.provider) is distinct from
-       (excluded.name, excluded.address, excluded.provider)`,
+       folded_address = excluded.folded_address, updated_at = ${sql.now}
+     where (senders.name, senders.address) is distinct from (excluded.name, excluded.address)`,
     [workspaceId, id, name, address, foldedAddress, provider],
   )
 }

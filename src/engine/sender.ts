@@ -23,10 +23,13 @@ export interface SenderOptions {
   readonly worker: string
   /** Together with whoever else is about to send. */
   readonly load: (request: DeliveryRequest) => Promise<LoadedDelivery | null>
-  /** Null when the sender was removed. */
-  readonly providerOf: (workspaceId: string, senderId: string) => Promise<Provider | null>
+  /** Null when the sender was removed; without a provider when this process cannot send for it. */
+  readonly providerOf: (workspaceId: string, senderId: string) => Promise<{ readonly provider: Provider | null } | null>
   readonly onAttempt?: (attempt: Attempt) => void
 }
+
+/** A worker without the settings for a sender leaves its emails to one that has them. */
+const ELSEWHERE_WAIT_MS = 5_000
 
 export function createSender(options: SenderOptions): HandOverHandler {
   const { db, log, worker, load, providerOf } = options
@@ -40,8 +43,16 @@ export function createSender(options: SenderOptions): HandOverHandler {
     if (!loaded) return fail('message_missing', 'The message is not there any more.')
     const { message, senderId, suppressed } = loaded
     if (suppressed) return skip('suppressed', `the address is suppressed (${suppressed.replaceAll('_', ' ')})`)
-    const provider = await providerOf(workspaceId, senderId)
-    if (!provider) return fail('sender_missing', 'The sender of this email was removed.')
+    const found = await providerOf(workspaceId, senderId)
+    if (!found) return fail('sender_missing', 'The sender of this email was removed.')
+    const { provider } = found
+    if (!provider) {
+      log.error(
+        { sender: senderId },
+        'this process has no SMTP_URL, but the sender sends by SMTP; left for another worker',
+      )
+      return { kind: 'release', waitMs: ELSEWHERE_WAIT_MS }
+    }
 
     const delivery = { actionId: action.id, message, returnPath: message.from.address, recipient }
     const result = await traced(() => provider.send(delivery, grip))

@@ -1,6 +1,6 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
 import { type ApiKey, findApiKeyByHash, insertApiKey, revokeApiKey as revoke } from '../db/api-keys.js'
-import type { Sql } from '../db/client.js'
+import type { Database, Sql } from '../db/client.js'
 import { upsertConfiguredSender } from '../db/senders.js'
 import { findWorkspaceByName, upsertWorkspace, type Workspace } from '../db/workspaces.js'
 import { foldAddress } from '../domain/address.js'
@@ -62,7 +62,7 @@ export const sameSecret = (a: string, b: string): boolean =>
 
 /** Makes the workspace if there is none of that name, with the sender of the settings as its default. */
 export async function ensureWorkspace(
-  sql: Sql,
+  db: Database,
   name: string,
   sender: Mailbox & { readonly provider: 'smtp' | 'capture' },
 ): Promise<Workspace> {
@@ -71,9 +71,12 @@ export async function ensureWorkspace(
       'key_invalid',
       `A workspace is named by 1 to 63 lower-case letters, digits, dashes and underscores, not ${JSON.stringify(name)}.`,
     )
-  const known = await findWorkspaceByName(sql, name)
+  const known = await findWorkspaceByName(db, name)
   if (known) return known
-  const made = await upsertWorkspace(sql, newId(), name)
-  await upsertConfiguredSender(sql, made.id, newId(), { ...sender, foldedAddress: foldAddress(sender.address) })
-  return made
+  // Together: a workspace without a sender could not send.
+  return db.transaction(async (tx) => {
+    const made = await upsertWorkspace(tx, newId(), name)
+    await upsertConfiguredSender(tx, made.id, newId(), { ...sender, foldedAddress: foldAddress(sender.address) })
+    return made
+  })
 }

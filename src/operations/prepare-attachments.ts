@@ -1,3 +1,4 @@
+import { detectMimeType } from 'nodemailer/lib/mime-funcs/mime-types'
 import type { PreparedEmail } from '../db/accept-emails.js'
 import { EMAIL_LIMITS, type NewAttachment } from '../domain/new-email.js'
 import type { Problem } from '../errors.js'
@@ -14,7 +15,7 @@ export function prepareAttachments(
 ): PreparedEmail['attachments'] {
   if (attachments.length > EMAIL_LIMITS.attachments) refuse(['attachments'], `at most ${EMAIL_LIMITS.attachments}`)
   const prepared = attachments.map((attachment, index) => {
-    const { filename, contentType = 'application/octet-stream', contentId } = attachment
+    const { filename, contentType = detectMimeType(attachment.filename), contentId } = attachment
     const wrong = (field: string, detail: string) => refuse(['attachments', index, field], detail)
     if (!filename || filename.length > 255 || /[\p{Cc}\u2028\u2029/\\]/u.test(filename) || !filename.isWellFormed())
       wrong('filename', 'must be 1 to 255 characters without slashes and control characters')

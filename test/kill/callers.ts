@@ -26,6 +26,7 @@ export interface CallersOptions {
 
 export const CALLERS = 12
 const ABANDONS = 0.2
+const LOST_ON_THE_WAY = 0.05
 const PAUSE_MS = 50
 
 /**
@@ -62,7 +63,11 @@ export function startCallers({ wishes, random, url, room }: CallersOptions): Cal
 async function ask(wish: Wish, agent: Agent, url: () => string | null, random: SeededRandom): Promise<void> {
   for (;;) {
     const answer = await post(url(), wish, agent)
-    if (typeof answer === 'object') return void wish.ids.add(answer.id)
+    if (typeof answer === 'object') {
+      wish.ids.add(answer.id)
+      // A kill seldom falls between the commit and its answer. So some answers are lost on their way instead.
+      if (random.next() >= LOST_ON_THE_WAY) return
+    }
     if (answer === 'lost') {
       wish.lostAnswers++
       wish.abandoned = wish.ids.size === 0 && random.next() < ABANDONS

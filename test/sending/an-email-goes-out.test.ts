@@ -142,6 +142,25 @@ describe.each(DATABASE_KINDS)('on %s', (kind) => {
   })
 })
 
+describe.each(DATABASE_KINDS)('a process without SMTP_URL beside one that has it, on %s', (kind) => {
+  const fixture = openMail(kind)
+
+  it('sends nothing and calls nothing sent: it leaves it to the other', async () => {
+    await fixture.mail.tick()
+    const other = await fixture.another({ smtpUrl: null, inlineDeadlineMs: 5_000 })
+    await other.tick()
+    const { id } = await other.emails.send(letter())
+    await other.tick()
+    const inline = await other.emails.send({ ...letter('b@example.com'), delivery: 'inline' })
+    expect(inline.status).not.toBe('sent')
+    expect((await fixture.get(id)).status).toBe('scheduled')
+    expect(await readInbox(fixture.mail.context.db, WORKSPACE)).toEqual([])
+    await fixture.shiftClock(6_000)
+    await fixture.drain()
+    expect(fixture.server.taken).toHaveLength(2)
+  })
+})
+
 const PRIVATE_KEY = generateKeyPairSync('rsa', {
   modulusLength: 2048,
   publicKeyEncoding: { type: 'spki', format: 'pem' },

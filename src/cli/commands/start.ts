@@ -6,6 +6,7 @@ import { greet } from '../greeting.js'
 import { listen } from '../listen.js'
 import { openServer } from '../open-postrider.js'
 import { print } from '../print.js'
+import { requireMailServer } from '../require-mail-server.js'
 import { runUntilSignal } from '../run-until-signal.js'
 import { addSettings, configFrom } from '../settings.js'
 
@@ -24,6 +25,8 @@ async function start(config: Config, log: Log): Promise<void> {
   try {
     const server = await listen(postrider, config)
     try {
+      // On a database of its own it may go back to the dev inbox.
+      if (config.databaseUrl !== null) await requireMailServer(postrider, config)
       await postrider.start()
       const [backlog, firstKey] = [await postrider.backlog(), await findFirstKey(postrider.context.db, config)]
       const announce = () => print(greet({ postrider, config, backlog, firstKey, url: server.url }))

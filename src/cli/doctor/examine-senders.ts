@@ -63,7 +63,9 @@ const examineOwn = (providers: Providers, sender: Sender) =>
 async function verify(providers: Providers, sender: Connecting, setting: string, name: string): Promise<Finding> {
   const subject = 'provider'
   try {
-    const { ok, evidence } = await providers.of(sender).verify(AbortSignal.timeout(PATIENCE_MS))
+    const provider = providers.of(sender)
+    if (!provider) return { subject, verdict: 'problem', text: `${name}: SMTP_URL is not set here` }
+    const { ok, evidence } = await provider.verify(AbortSignal.timeout(PATIENCE_MS))
     return ok
       ? { subject, verdict: 'ok', text: `${name} answers and takes our credentials` }
       : { subject, verdict: 'problem', text: `${name}: ${describe(evidence)}. ${adviseOn(evidence.phase, setting)}` }

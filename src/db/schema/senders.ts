@@ -21,6 +21,8 @@ export const senders = postrider.table(
     provider: text('provider', { enum: ['smtp', 'capture'] }).notNull(),
     /** Encrypted; null: the provider of the settings (SMTP_URL, or the dev inbox). */
     credentials: text('credentials'),
+    /** The sender of the settings: MAIL_FROM and SMTP_URL say who it is and how its mail goes out. */
+    followsSettings: boolean('follows_settings').notNull().default(false),
     isDefault: boolean('is_default').notNull().default(false),
     pausedAt: timestamp('paused_at', { withTimezone: true }),
     pausedCode: text('paused_code'),
@@ -35,6 +37,7 @@ export const senders = postrider.table(
     uniqueIndex('senders_default')
       .on(table.workspaceId)
       .where(sql`is_default`),
+    check('senders_settings', sql`not follows_settings or credentials is null`),
     check('senders_provider', sql`provider in ('smtp', 'capture')`),
     check('senders_paused', sql`(paused_at is null) = (paused_reason is null)`),
     check('senders_throttles', sql`throttles >= 0`),
