@@ -50,7 +50,7 @@ export async function holdLane(sql: Sql, workspaceId: string, laneId: string, fo
     sql,
     workspaceId,
     laneId,
-    `held_until = greatest(held_until, ${sql.now} + ${Number(forMs)} * interval '1 millisecond')`,
+    `held_until = greatest(held_until, ${sql.now} + ${forMs} * interval '1 millisecond')`,
   )
 }
 

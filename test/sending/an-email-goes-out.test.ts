@@ -119,15 +119,14 @@ describe.each(DATABASE_KINDS)('on %s', (kind) => {
     await fixture.drain()
     expect((await fixture.get(own.id)).senderId).toBe(sales.id)
     expect((await fixture.get(other.id)).senderId).not.toBe(sales.id)
-    expect(server.taken.map(({ mail: from }) => from.split(' ')[1]).toSorted()).toEqual([
-      'FROM:<else@sender.test>',
-      'FROM:<sales@sender.test>',
-    ])
+    expect(new Set(server.taken.map(({ mail: from }) => from.split(' ')[1]))).toEqual(
+      new Set(['FROM:<else@sender.test>', 'FROM:<sales@sender.test>']),
+    )
     // The one with a key signs; the default has none.
     const signed = server.taken.map(({ raw }) =>
       /^DKIM-Signature:[^]*?d=sender\.test;[^]*?s=mail;/m.test(raw.toString()),
     )
-    expect(signed.toSorted()).toEqual([false, true])
+    expect(signed.filter(Boolean)).toHaveLength(1)
   })
 
   it('stays in the dev inbox of a sender that captures, whatever server the settings name', async () => {
