@@ -97,16 +97,19 @@ export async function runStorm(options: StormOptions): Promise<Storm> {
     // Work arrives as the killing goes on, so that every kill finds processes at it however fast the machine is; and
     // while somebody is being aimed at there is always some.
     let [limit, isAiming] = [emails / kills, false]
+    const over = new AbortController()
+    const goOn = () => over.signal.throwIfAborted()
     const room = async () => {
-      while (accepted() >= limit && !isAiming) await sleep(ROOM_MS)
+      for (; accepted() >= limit && !isAiming; goOn()) await sleep(ROOM_MS)
     }
-    const callers = startCallers({ wishes, random: seededRandom(seed + 1), url: fleet.url, room })
+    const url = () => (goOn(), fleet.url())
+    const callers = startCallers({ wishes, random: seededRandom(seed + 1), url, room })
     const killing = (async () => {
       for (let kill = 1; kill <= kills; kill++) {
         const enough = offered() + random.next() * 0.8 * (limit - accepted())
         await until(
           `hand-overs before kill ${kill}`,
-          () => offered() >= enough || accepted() + callers.abandoned() === emails,
+          () => (goOn(), offered() >= enough || accepted() + callers.abandoned() === emails),
           PATIENCE,
         )
         const victim = await fleet.choose(random)
@@ -118,7 +121,12 @@ export async function runStorm(options: StormOptions): Promise<Storm> {
       }
       limit = emails
     })()
-    await Promise.all([callers.finished, killing])
+    // What goes wrong on one side ends the other, before the processes are taken from under both.
+    await Promise.all([callers.finished, killing]).catch(async (error: unknown) => {
+      over.abort(error)
+      await Promise.allSettled([callers.finished, killing])
+      throw error
+    })
     await fleet.ready()
     const db = await options.open()
     let closed: Promise<void> | undefined
