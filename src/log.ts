@@ -1,7 +1,7 @@
 import { type Logger, pino } from 'pino'
 
 /** What the engine says. JSON lines for machines, short lines for people; never bodies, keys or full addresses. */
-export type Log = Pick<Logger, 'debug' | 'info' | 'warn' | 'error'>
+export type Log = Pick<Logger, 'debug' | 'info' | 'warn' | 'error' | 'isLevelEnabled'>
 
 export const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const
 export type LogLevel = (typeof LOG_LEVELS)[number]

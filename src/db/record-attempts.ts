@@ -6,11 +6,14 @@ import { storable } from './storable.js'
  * decide anything any more, but what it saw is evidence. Its key is made by the worker, so that a settling that is
  * repeated after a lost answer keeps each attempt once.
  */
-export function recordAttempts(
-  now: string,
-  settlements: readonly Settlement[],
-  parameter: number,
-): { statement: string; values: readonly string[] } {
+export interface Step {
+  readonly statement: string
+  readonly values: readonly string[]
+}
+
+const NOTHING: Step = { statement: '', values: [] }
+
+export function recordAttempts(now: string, settlements: readonly Settlement[], parameter: number): Step {
   const rows = settlements.flatMap(({ id, outcome: { attempt } }) =>
     attempt
       ? [
@@ -31,7 +34,7 @@ export function recordAttempts(
         ]
       : [],
   )
-  if (rows.length === 0) return { statement: '', values: [] }
+  if (rows.length === 0) return NOTHING
   const columns = `action_id, id, outcome, failure, phase, code, enhanced_code, reply, remote_host, duration_ms, worker, inline`
   return {
     statement: `attempted as (
@@ -39,6 +42,25 @@ export function recordAttempts(
     select ${columns}, ${now} from json_to_recordset($${parameter}::json) as row (
       action_id uuid, id uuid, outcome text, failure text, phase text, code int, enhanced_code text, reply text,
       remote_host text, duration_ms int, worker text, inline boolean)
+    on conflict do nothing)`,
+    values: [JSON.stringify(rows)],
+  }
+}
+
+/** The step that suppresses the addresses whose servers do not know them. Repeating it changes nothing. */
+export function recordSuppressions(now: string, settlements: readonly Settlement[], parameter: number): Step {
+  const rows = settlements.flatMap(({ outcome: { suppress } }) =>
+    suppress
+      ? [{ workspace_id: suppress.workspaceId, address: suppress.address, detail: storable(suppress.detail) }]
+      : [],
+  )
+  if (rows.length === 0) return NOTHING
+  return {
+    statement: `suppressed as (
+    insert into postrider.suppressions (workspace_id, address, scope, reason, detail, created_at)
+    select distinct on (workspace_id, address) workspace_id, address, 'all', 'hard_bounce', detail, ${now}
+    from json_to_recordset($${parameter}::json) as row (workspace_id uuid, address text, detail text)
+    order by workspace_id, address
     on conflict do nothing)`,
     values: [JSON.stringify(rows)],
   }

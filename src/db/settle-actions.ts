@@ -1,7 +1,7 @@
 import type { Outcome, Settlement } from '../domain/action.js'
 import type { Sql } from './client.js'
 import { storable } from './storable.js'
-import { recordAttempts } from './record-attempts.js'
+import { recordAttempts, recordSuppressions } from './record-attempts.js'
 import { readWrittenIds, writtenIds } from './written-ids.js'
 
 /**
@@ -82,9 +82,12 @@ async function write(
 ): Promise<ReadonlySet<string>> {
   const ids = settlements.map(({ id }) => id)
   const attempts = recordAttempts(sql.now, settlements, values.length + 2)
-  const answer = await sql.query(statement(sql.now, attempts.statement), [ids, ...values, ...attempts.values], {
-    name: `${statement.name} ${attempts.values.length}`,
-  })
+  const suppressions = recordSuppressions(sql.now, settlements, values.length + attempts.values.length + 2)
+  const also = [attempts, suppressions].map((step) => step.statement).filter(Boolean)
+  const parameters = [ids, ...values, ...attempts.values, ...suppressions.values]
+  // Each combination is a text of its own, and so has a name of its own.
+  const name = `${statement.name} ${attempts.values.length} ${suppressions.values.length}`
+  const answer = await sql.query(statement(sql.now, also.join(', ')), parameters, { name })
   return readWrittenIds(answer, ids)
 }
 

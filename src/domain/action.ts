@@ -92,6 +92,8 @@ export type Outcome = (
 /** What was seen on the way is kept with the outcome, whatever it is. */
 export interface Seen {
   readonly attempt?: Attempt
+  /** The recipient's server does not know the address: nobody of the workspace shall mail it again. */
+  readonly suppress?: { readonly workspaceId: string; readonly address: string; readonly detail: string }
 }
 
 /** What became of one action. */

@@ -2,7 +2,6 @@ import { SpanKind, SpanStatusCode, trace } from '@opentelemetry/api'
 import type { Database } from '../db/client.js'
 import type { DeliveryRequest, LoadedDelivery } from '../db/deliveries.js'
 import { pauseSender, slowSender, unslowSender } from '../db/senders.js'
-import { insertSuppressions } from '../db/suppressions.js'
 import type { LeasedAction, Reason } from '../domain/action.js'
 import { foldAddress, maskAddress } from '../domain/address.js'
 import type { Attempt } from '../domain/attempt.js'
@@ -59,26 +58,34 @@ export function createSender(options: SenderOptions): HandOverHandler {
     if (result.kind === 'released') return release(action, grip)
     const attempt = toAttempt(result, action)
     options.onAttempt?.(attempt)
+    logAttempt(message.id, action, recipient, attempt)
+    if (result.kind !== 'accepted') return { ...(await conclude(result, action, senderId, recipient, loaded)), attempt }
+    if (slowed.delete(senderId)) void unslowSender(db, workspaceId, senderId).catch(() => slowed.add(senderId))
+    return { kind: 'done', attempt }
+  }
+
+  const logAttempt = (email: string, action: LeasedAction, recipient: string, attempt: Attempt) => {
+    if (!log.isLevelEnabled('info')) return
+    const { outcome, failure, phase, code, durationMs } = attempt
     log.info(
       {
-        email: message.id,
+        email,
         action: action.id,
         to: maskAddress(recipient),
         attempt: action.attempts + 1,
         ...(action.inline && { inline: true }),
-        outcome: result.kind,
-        ...(attempt.failure && { failure: attempt.failure }),
-        phase: attempt.phase,
-        code: attempt.code,
-        ms: Math.round(attempt.durationMs),
+        outcome,
+        ...(failure && { failure }),
+        phase,
+        code,
+        ms: Math.round(durationMs),
       },
       'attempt',
     )
-    return { ...(await conclude(result, action, senderId, recipient, loaded)), attempt }
   }
 
   const conclude = async (
-    result: Exclude<ProviderResult, { kind: 'released' }>,
+    result: Exclude<ProviderResult, { kind: 'released' | 'accepted' }>,
     action: LeasedAction,
     senderId: string,
     recipient: string,
@@ -87,9 +94,6 @@ export function createSender(options: SenderOptions): HandOverHandler {
     const { workspaceId } = action
     const text = describe(result.evidence)
     switch (result.kind) {
-      case 'accepted':
-        if (slowed.delete(senderId)) void unslowSender(db, workspaceId, senderId).catch(() => slowed.add(senderId))
-        return { kind: 'done' }
       case 'uncertain':
         return { kind: 'uncertain', reason: { code: 'no_reply', text } }
       case 'deferred':
@@ -97,9 +101,11 @@ export function createSender(options: SenderOptions): HandOverHandler {
           ? slow(result, action, senderId, text)
           : retry({ code: 'transient', text }, action, inline)
       case 'rejected':
-        if (result.failure === 'recipient') await suppress(workspaceId, recipient, text)
         if (result.failure === 'sender') await pause(workspaceId, senderId, text)
-        return fail(result.failure, text)
+        if (result.failure !== 'recipient') return fail(result.failure, text)
+        log.info({ to: maskAddress(recipient) }, 'address suppressed: its server does not know it')
+        // Written with the outcome: an address that is suppressed before its email has failed would hide that it did.
+        return { ...fail('recipient', text), suppress: { workspaceId, address: foldAddress(recipient), detail: text } }
     }
   }
 
@@ -115,14 +121,6 @@ export function createSender(options: SenderOptions): HandOverHandler {
     return { kind: 'retry', counts: false, waitMs, reason: { code: 'throttled', text } }
   }
 
-  const suppress = async (workspaceId: string, recipient: string, detail: string) => {
-    const address = foldAddress(recipient)
-    await whileAway(() =>
-      insertSuppressions(db, workspaceId, [address], { scope: 'all', reason: 'hard_bounce', detail }),
-    )
-    log.info({ to: maskAddress(recipient) }, 'address suppressed: its server does not know it')
-  }
-
   const pause = async (workspaceId: string, senderId: string, reason: string) => {
     await whileAway(() =>
       db.transaction((tx) => pauseSender(tx, workspaceId, senderId, { code: 'authentication_failed', reason })),
@@ -131,7 +129,12 @@ export function createSender(options: SenderOptions): HandOverHandler {
   }
 
   const toAttempt = (result: Exclude<ProviderResult, { kind: 'released' }>, action: LeasedAction): Attempt => ({
-    ...result.evidence,
+    phase: result.evidence.phase,
+    code: result.evidence.code,
+    enhancedCode: result.evidence.enhancedCode,
+    reply: result.evidence.reply,
+    remoteHost: result.evidence.remoteHost,
+    durationMs: result.evidence.durationMs,
     id: newId(),
     outcome: result.kind,
     failure: failureOf(result),

@@ -14,8 +14,13 @@ export function composeMessage(message: Message): Buffer | Promise<Buffer> {
   const headers = `${writeHeaders(message)}MIME-Version: 1.0\r\n`
   const boundary = boundaryOf(message)
   if (message.attachments.length > 0 || message.calendar) return composeParts(headers, message, boundary)
-  return Buffer.from(headers + writeBody(message, boundary))
+  const text = headers + writeBody(message, boundary)
+  // 7-bit but for SMTPUTF8 addresses, and one octet per character is written twice as fast.
+  return Buffer.from(text, SEVEN_BIT.test(text) ? 'latin1' : 'utf8')
 }
+
+// eslint-disable-next-line no-control-regex
+const SEVEN_BIT = /^[\0-\x7f]*$/
 
 function writeBody(message: Message, boundary: string): string {
   // An empty part says nothing, and a reader that prefers it shows a blank page.

@@ -62,7 +62,7 @@ export function judge(evidence: Evidence): Verdict {
 
   for (const record of records) {
     const seen = offers.get(record.recipient) ?? []
-    for (const sentence of judgeEmail(record, seen, onUncertain, killed)) broken.push(`${record.recipient} ${sentence}`)
+    for (const sentence of judgeEmail(record, seen, onUncertain)) broken.push(`${record.recipient} ${sentence}`)
     if (seen.filter(({ taken }) => taken).length > 1) counts.takenTwice++
     if (record.state === 'failed' && seen.some(({ taken }) => taken)) counts.takenAndFailed++
     if (record.state === 'done') counts.sent++
@@ -97,15 +97,11 @@ function* judgeEmail(
   record: EmailRecord,
   seen: readonly HandOver[],
   onUncertain: Evidence['onUncertain'],
-  killed: ReadonlySet<string>,
 ): Generator<string> {
   const copies = seen.filter(({ taken }) => taken)
   const { state } = record
   const isOver = state === 'done' || state === 'failed' || state === 'uncertain'
-  // The address is suppressed a moment before its email is marked failed. Who is killed in that moment leaves an email
-  // that the next worker finds suppressed.
-  const isOwnBounce = state === 'skipped' && seen.some(({ answer, door }) => answer === 550 && killed.has(door))
-  if (!isOver && !isOwnBounce) yield `is lost: it ended ${state}`
+  if (!isOver) yield `is lost: it ended ${state}`
   if (state === 'done' && copies.length === 0) yield 'is marked sent, and the judge did not take it'
   if (copies.some(({ messageId }) => messageId !== record.messageId)) yield 'went out under another Message-ID'
   if (new Set(copies.map(({ sha256 }) => sha256)).size > 1) yield 'went out with other bytes'

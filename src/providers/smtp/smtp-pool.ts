@@ -4,6 +4,7 @@
  * when one is lost, wherever in the conversation that was.
  */
 import type { FailureSigns, LocalRefusal } from '../../domain/classify.js'
+import { offAbort, onAbort } from './abort-listeners.js'
 import type { Opened } from './open-session.js'
 import type { SmtpChannel } from './smtp-channel.js'
 
@@ -59,8 +60,7 @@ export class SmtpPool {
   /** `mustBeFresh` passes over connections that were used before. */
   acquire(signal: AbortSignal, mustBeFresh = false): Promise<Grant> {
     return new Promise((answer) => {
-      const onAbort = () => this.#leave(waiter, RELEASED)
-      const waiter: Waiter = { signal, mustBeFresh, answer, onAbort }
+      const waiter: Waiter = { signal, mustBeFresh, answer, onAbort: () => this.#leave(waiter, RELEASED) }
       if (this.#closing !== null || signal.aborted) return answer(RELEASED)
       if (this.#waiters.size === 0 && this.#serve(waiter)) return
       this.#wait(waiter)
@@ -104,12 +104,12 @@ export class SmtpPool {
   #wait(waiter: Waiter): void {
     if (waiter.signal.aborted) return waiter.answer(RELEASED)
     this.#waiters.add(waiter)
-    waiter.signal.addEventListener('abort', waiter.onAbort)
+    onAbort(waiter.signal, waiter.onAbort)
   }
 
   #leave(waiter: Waiter, grant: Grant): void {
     this.#waiters.delete(waiter)
-    waiter.signal.removeEventListener('abort', waiter.onAbort)
+    offAbort(waiter.signal, waiter.onAbort)
     waiter.answer(grant)
   }
 
@@ -117,7 +117,7 @@ export class SmtpPool {
     for (const waiter of this.#waiters) {
       if (!this.#serve(waiter)) return
       this.#waiters.delete(waiter)
-      waiter.signal.removeEventListener('abort', waiter.onAbort)
+      offAbort(waiter.signal, waiter.onAbort)
     }
   }
 

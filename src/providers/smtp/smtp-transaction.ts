@@ -8,6 +8,7 @@
  */
 import type { Phase } from '../../domain/failure.js'
 import type { Hold } from '../provider.js'
+import { offAbort, onAbort } from './abort-listeners.js'
 import type { ChannelListener, SmtpChannel } from './smtp-channel.js'
 import type { Reply } from './smtp-reply.js'
 import type { SmtpTimeouts } from './smtp-timeouts.js'
@@ -70,7 +71,7 @@ class Transaction implements ChannelListener {
     }
     this.#channel.listener = this
     this.#channel.served++
-    hold.signal.addEventListener('abort', this.#onAbort)
+    onAbort(hold.signal, this.#onAbort)
     this.#timer = setTimeout(this.#onDeadline, timeouts.commandMs)
     // RFC 2920: the envelope in one packet. DATA may go along because the body waits for its 354 in any case.
     this.#channel.write(this.#channel.extensions.pipelining ? `${mail}\r\n${rcpt}\r\nDATA\r\n` : `${mail}\r\n`)
@@ -186,7 +187,7 @@ class Transaction implements ChannelListener {
 
   /** The outcome is known; the channel still has replies to come, and a transaction to forget. */
   #refuse(phase: Phase, reply: Reply): void {
-    this.#transfer.hold.signal.removeEventListener('abort', this.#onAbort)
+    offAbort(this.#transfer.hold.signal, this.#onAbort)
     this.#resolve({ kind: 'refused', phase, reply })
     if (reply.code === 421) {
       this.#settle()
@@ -228,7 +229,7 @@ class Transaction implements ChannelListener {
 
   #settle(): void {
     clearTimeout(this.#timer)
-    this.#transfer.hold.signal.removeEventListener('abort', this.#onAbort)
+    offAbort(this.#transfer.hold.signal, this.#onAbort)
     this.#channel.listener = null
   }
 
