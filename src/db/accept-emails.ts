@@ -1,5 +1,5 @@
 import type { Json } from '../domain/action.js'
-import type { Calendar, Mailbox, OnUncertain } from '../domain/message.js'
+import type { Message, OnUncertain } from '../domain/message.js'
 import type { Sql } from './client.js'
 import { hintActions } from './hint-actions.js'
 
@@ -17,23 +17,10 @@ import { hintActions } from './hint-actions.js'
  *
  * Nothing but new rows is locked: this may run in a caller's own transaction.
  */
-export interface PreparedEmail {
-  readonly id: string
-  readonly workspaceId: string
+export interface PreparedEmail extends Omit<Message, 'date' | 'attachments'> {
   readonly senderId: string
   readonly laneId: string
-  readonly messageId: string
-  readonly from: Mailbox
-  readonly to: readonly Mailbox[]
-  readonly cc: readonly Mailbox[]
-  readonly bcc: readonly Mailbox[]
-  readonly replyTo: readonly Mailbox[]
-  readonly subject: string
-  readonly html: string | null
-  readonly text: string | null
-  readonly headers: Readonly<Record<string, string>>
   readonly tags: readonly { readonly name: string; readonly value: string }[]
-  readonly calendar: Calendar | null
   readonly attachments: readonly {
     readonly filename: string
     readonly contentType: string

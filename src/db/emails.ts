@@ -1,22 +1,16 @@
 import type { Attempt } from '../domain/attempt.js'
 import { EMAIL_STATUSES, type EmailStatus, leastFinished, statesOf, statusOf } from '../domain/email-status.js'
-import type { Calendar, Mailbox, OnUncertain } from '../domain/message.js'
+import type { Calendar, Mailbox, Message, OnUncertain } from '../domain/message.js'
 import type { ActionState } from '../domain/states.js'
 import { isId } from '../id.js'
 import type { Sql } from './client.js'
 
 /** Emails as people see them: a message with its deliveries, and what became of each. */
-export interface EmailSummary {
-  readonly id: string
-  /** Of the Message-ID header, with its angle brackets. */
-  readonly messageId: string
+export interface EmailSummary extends Pick<
+  Message,
+  'id' | 'messageId' | 'from' | 'to' | 'cc' | 'bcc' | 'replyTo' | 'subject'
+> {
   readonly status: EmailStatus
-  readonly from: Mailbox
-  readonly to: readonly Mailbox[]
-  readonly cc: readonly Mailbox[]
-  readonly bcc: readonly Mailbox[]
-  readonly replyTo: readonly Mailbox[]
-  readonly subject: string
   readonly tags: readonly { readonly name: string; readonly value: string }[]
   readonly createdAt: Date
   readonly scheduledAt: Date | null
@@ -41,13 +35,8 @@ export interface DeliveryState {
   readonly laneHeldUntil: Date | null
 }
 
-export interface Email extends EmailSummary {
-  readonly date: Date
+export interface Email extends EmailSummary, Pick<Message, 'date' | 'html' | 'text' | 'headers' | 'calendar'> {
   readonly senderId: string
-  readonly html: string | null
-  readonly text: string | null
-  readonly headers: Readonly<Record<string, string>>
-  readonly calendar: Calendar | null
   readonly inline: boolean
   readonly onUncertain: OnUncertain
   readonly attachments: readonly {
