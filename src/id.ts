@@ -17,7 +17,7 @@ export function firstIdAt(instant: Date): string {
 export const DEFAULT_WORKSPACE = '00000000-0000-7000-8000-000000000000'
 
 /** Ids that people see say what they are of. */
-export const ID_PREFIXES = ['em', 'snd', 'key', 'evt', 'cap'] as const
+export const ID_PREFIXES = ['em', 'snd', 'key', 'evt', 'cap', 'ctc', 'lst', 'imp', 'tpl', 'cmp'] as const
 export type IdPrefix = (typeof ID_PREFIXES)[number]
 
 export const showId = (prefix: IdPrefix, id: string): string => `${prefix}_${id.replaceAll('-', '')}`

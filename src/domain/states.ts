@@ -74,5 +74,8 @@ export const HELD_STATES = ['leased', 'armed'] as const satisfies readonly Actio
 /** A person should look: nothing will move these by itself. */
 export const ATTENTION_STATES = ['failed', 'uncertain'] as const satisfies readonly ActionState[]
 
+/** Over, and never handed over. */
+export const UNSENT_STATES = ['canceled', 'skipped', 'expired', 'dismissed'] as const satisfies readonly ActionState[]
+
 export const canMove = (from: ActionState, to: ActionState, by: Mover): boolean =>
   TRANSITIONS.some((transition) => transition.from === from && transition.to === to && transition.by === by)

@@ -19,6 +19,8 @@ export const lanes = postrider.table(
     pausedAt: timestamp('paused_at', { withTimezone: true }),
     /** Held back until then, by itself: a server asked this sender to slow down. */
     heldUntil: timestamp('held_until', { withTimezone: true }),
+    /** Another lane that holds this one too: a campaign stands still while its sender is paused or slowed. */
+    heldWith: uuid('held_with'),
     canceledAt: timestamp('canceled_at', { withTimezone: true }),
     /** When the sweep had written `canceled` into every row that was still waiting. */
     sweptAt: timestamp('swept_at', { withTimezone: true }),

@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
-import { boolean, check, index, integer, jsonb, text, timestamp, uniqueIndex, uuid } from 'drizzle-orm/pg-core'
-import { ACTION_STATES, ATTENTION_STATES } from '../../domain/states.js'
+import { boolean, check, date, index, integer, jsonb, text, timestamp, uniqueIndex, uuid } from 'drizzle-orm/pg-core'
+import { ACTION_STATES, ATTENTION_STATES, UNSENT_STATES } from '../../domain/states.js'
 import { postrider } from './postrider.js'
 
 const oneOf = (states: readonly string[]) => sql.raw(states.map((state) => `'${state}'`).join(', '))
@@ -37,11 +37,21 @@ export const scheduledActions = postrider.table(
     messageId: uuid('message_id'),
     /** What its sender chose for the case that nobody can know: hold it (null), or hand it over again. */
     onUncertain: text('on_uncertain', { enum: ['resend'] }),
+    /** Whom it is for, for an email that is rendered when it goes out. Its lane is then its campaign. */
+    contactId: uuid('contact_id'),
+    /** The day of its sender's quota it is booked on. */
+    bookedOn: date('booked_on', { mode: 'string' }),
     enrollmentId: uuid('enrollment_id'),
     nodeId: text('node_id'),
     /** Kept while uncertain, so that a late answer can be matched with the hand-over it belongs to. */
     leaseToken: uuid('lease_token'),
+    /** A hand-over nobody could decide about was followed by another: it may have been taken already, whatever comes. */
+    inDoubt: boolean('in_doubt').notNull().default(false),
     needsAttention: boolean('needs_attention').notNull().default(false),
+    /** It came to an end without being handed over. Made of the state, but changing at most once: that can be indexed. */
+    endedUnsent: boolean('ended_unsent')
+      .notNull()
+      .generatedAlwaysAs(sql`state in (${oneOf(UNSENT_STATES)})`),
     reason: text('reason'),
     reasonCode: text('reason_code'),
     createdAt: instant('created_at').notNull().defaultNow(),
@@ -56,6 +66,19 @@ export const scheduledActions = postrider.table(
       .on(table.workspaceId, table.id)
       .where(sql`needs_attention`),
     index('scheduled_actions_lane').on(table.laneId, table.id),
+    // What there is of a lane beside what has gone out, so that a campaign of a million can be counted in no time.
+    index('scheduled_actions_lane_waiting')
+      .on(table.laneId)
+      .where(sql`wake_at is not null`),
+    index('scheduled_actions_lane_attention')
+      .on(table.laneId)
+      .where(sql`needs_attention`),
+    index('scheduled_actions_lane_unsent')
+      .on(table.laneId)
+      .where(sql`ended_unsent`),
+    index('scheduled_actions_contacts')
+      .on(table.workspaceId, table.id)
+      .where(sql`contact_id is not null`),
     index('scheduled_actions_message')
       .on(table.messageId)
       .where(sql`message_id is not null`),
@@ -69,6 +92,8 @@ export const scheduledActions = postrider.table(
     check('scheduled_actions_waits_only_pending', sql`wake_at is null or state = 'pending'`),
     check('scheduled_actions_lease', sql`(state in ('leased', 'armed', 'uncertain')) = (lease_token is not null)`),
     check('scheduled_actions_attention', sql`(state in (${oneOf(ATTENTION_STATES)})) = needs_attention`),
+    // What may have been taken cannot end as if it never was.
+    check('scheduled_actions_doubt', sql`not in_doubt or state not in ('failed', ${oneOf(UNSENT_STATES)})`),
     check('scheduled_actions_attempts', sql`attempts >= 0 and rescues >= 0`),
     check('scheduled_actions_dedupe_key', sql`length(dedupe_key) between 1 and 512`),
     check('scheduled_actions_on_uncertain', sql`on_uncertain = 'resend'`),

@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm'
-import { boolean, check, integer, text, timestamp, uniqueIndex, uuid } from 'drizzle-orm/pg-core'
+import { boolean, check, date, integer, jsonb, text, timestamp, uniqueIndex, uuid } from 'drizzle-orm/pg-core'
 import { postrider } from './postrider.js'
 import { workspaces } from './workspaces.js'
 
@@ -29,6 +29,10 @@ export const senders = postrider.table(
     pausedReason: text('paused_reason'),
     /** Throttled answers in a row: each doubles the time the sender is held back. */
     throttles: integer('throttles').notNull().default(0),
+    /** Timezone, days, hours, quota, ramp-up, gap; null: at any time, as much as there is. */
+    pace: jsonb('pace'),
+    /** The first day of the ramp-up, in the pace's timezone. */
+    rampUpFrom: date('ramp_up_from', { mode: 'string' }),
     createdAt: timestamp('created_at', { withTimezone: true }).notNull().defaultNow(),
     updatedAt: timestamp('updated_at', { withTimezone: true }).notNull().defaultNow(),
   },

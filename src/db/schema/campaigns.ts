@@ -1,0 +1,72 @@
+import { sql } from 'drizzle-orm'
+import { boolean, check, foreignKey, index, integer, text, timestamp, uuid } from 'drizzle-orm/pg-core'
+import { BATCH_SIZES, CAMPAIGN_STATUSES } from '../../domain/campaign.js'
+import { lists } from './lists.js'
+import { postrider } from './postrider.js'
+import { templateVersions } from './templates.js'
+import { workspaces } from './workspaces.js'
+
+const oneOf = (words: readonly string[]) => sql.raw(words.map((word) => `'${word}'`).join(', '))
+const instant = (name: string) => timestamp(name, { withTimezone: true, mode: 'date' })
+
+/**
+ * One launch of a template at a list. Its emails are `send` actions in the lane that has its id; who has been planned is
+ * everybody on the list up to `last_cursor`. Only its one batch action moves the cursor and the counts, under a lock on
+ * this row, so they are never written by two.
+ */
+export const campaigns = postrider.table(
+  'campaigns',
+  {
+    id: uuid('id').primaryKey(),
+    workspaceId: uuid('workspace_id')
+      .notNull()
+      .references(() => workspaces.id),
+    name: text('name').notNull(),
+    status: text('status', { enum: CAMPAIGN_STATUSES }).notNull().default('draft'),
+    listId: uuid('list_id')
+      .notNull()
+      .references(() => lists.id),
+    templateId: uuid('template_id').notNull(),
+    /** Frozen at launch; before that, the newest is meant. */
+    templateVersion: integer('template_version'),
+    senderId: uuid('sender_id').notNull(),
+    replyTo: text('reply_to'),
+    batchSize: integer('batch_size').notNull(),
+    hourlyLimit: integer('hourly_limit'),
+    /** Keep to the sender's window and daily quota. */
+    followPace: boolean('follow_pace').notNull().default(false),
+    scheduledAt: instant('scheduled_at'),
+    /** What has not gone out by then never does. */
+    expiresAt: instant('expires_at'),
+    lastCursor: uuid('last_cursor'),
+    lastBatchAt: instant('last_batch_at'),
+    /** When everybody on the list had been looked at. */
+    plannedAt: instant('planned_at'),
+    planned: integer('planned').notNull().default(0),
+    /** Members for whom nothing was planned, because they had opted out of the list, or their address is suppressed. */
+    unsubscribed: integer('unsubscribed').notNull().default(0),
+    suppressed: integer('suppressed').notNull().default(0),
+    /** How many had gone out a while ago: what the rate is measured from. */
+    sampledAt: instant('sampled_at'),
+    sampledSent: integer('sampled_sent').notNull().default(0),
+    startedAt: instant('started_at'),
+    finishedAt: instant('finished_at'),
+    createdAt: instant('created_at').notNull().defaultNow(),
+    updatedAt: instant('updated_at').notNull().defaultNow(),
+  },
+  (table) => [
+    index('campaigns_newest').on(table.workspaceId, table.id),
+    index('campaigns_list').on(table.listId),
+    foreignKey({
+      name: 'campaigns_template_version',
+      columns: [table.templateId, table.templateVersion],
+      foreignColumns: [templateVersions.templateId, templateVersions.version],
+    }),
+    check('campaigns_status', sql`status in (${oneOf(CAMPAIGN_STATUSES)})`),
+    check('campaigns_batch_size', sql.raw(`batch_size between ${BATCH_SIZES.least} and ${BATCH_SIZES.most}`)),
+    check('campaigns_hourly_limit', sql`hourly_limit > 0`),
+    check('campaigns_frozen', sql`status = 'draft' or template_version is not null`),
+    check('campaigns_counts', sql`planned >= 0 and unsubscribed >= 0 and suppressed >= 0`),
+    check('campaigns_finished', sql`(status in ('sent', 'canceled')) = (finished_at is not null)`),
+  ],
+)
