@@ -32,8 +32,17 @@ const TABLES = [
   'idempotency_keys',
   'captured_emails',
   'suppressions',
+  'sender_days',
   'senders',
   'api_keys',
+  'campaigns',
+  'imports',
+  'opt_outs',
+  'list_members',
+  'lists',
+  'contacts',
+  'template_versions',
+  'templates',
 ]
 
 // A clock in a table, so that all connections and processes that ask it agree, and no statement needs to be told.
