@@ -21,7 +21,7 @@ const arm = (now: string) =>
     and (action.expires_at is null or action.expires_at > ${now})
     and not exists (
       select 1 from postrider.lanes
-      where lanes.id = action.lane_id and (canceled_at is not null or ${isLaneHeld(now)}))
+      where lanes.id = action.lane_id and (lanes.canceled_at is not null or ${isLaneHeld(now)}))
   returning id`)
 
 /** Returns the ids that may be handed over. */

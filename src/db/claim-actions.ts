@@ -1,6 +1,7 @@
 import type { Json, LeasedAction } from '../domain/action.js'
 import { DEFAULT_LANE } from '../domain/lane.js'
 import { RELAXED_COMMIT, type Sql } from './client.js'
+import { IN_DOUBT, LANE_CANCELED } from './in-doubt.js'
 import { isLaneHeld } from './lanes.js'
 
 /**
@@ -45,10 +46,13 @@ export interface ClaimRequest {
   readonly limit: number
   readonly leaseMs: number
   readonly cursor: string
+  /** Only lanes of this priority or a lower one; absent: all. */
+  readonly mostPriority?: number
 }
 
 /** Before every lane. */
 export const FIRST_LANE = '00000000-0000-0000-0000-000000000000'
+const LAST_PRIORITY = 100
 
 // Downwards, and each lane from its end: what was claimed leaves dead entries at a lane's beginning until vacuum
 // comes, and a probe from that side would step over all of them.
@@ -58,15 +62,20 @@ const nextLane = (after: string) => `coalesce(
       (select lane_id from postrider.ready_actions order by lane_id desc, run_at desc, position desc limit 1))`
 
 // Everything that was taken is from a lane that was visited, so this short list is all there is to ask.
-const decideFate = (now: string) => `case
+const decideEnd = (now: string) => `case
         when lane_id = any (array(select lane_id from shares where canceled)) then 'canceled'
-        when expires_at <= ${now} then 'expired' when run_at > ${now} then 'pending' else 'leased' end`
+        when expires_at <= ${now} then 'expired' end`
+// One that may have been taken in an earlier hand-over does not end as if it never was (in-doubt).
+const decideFate = (now: string) => `case
+        when ${decideEnd(now)} is not null then case when in_doubt then 'uncertain' else ${decideEnd(now)} end
+        when run_at > ${now} then 'pending' else 'leased' end`
 
 // `offset 0` below keeps the planner from probing again for every place where the next lane is mentioned.
 // Only open lanes count as a turn: a claim looks past any number of paused ones.
-const isOpen = (now: string) => `(canceled_at is not null or not ${isLaneHeld(now)})`
-const lane = (now: string) => `${isOpen(now)}::int, ${isOpen(now)}, canceled_at is not null,
-      coalesce(lanes.priority, ${DEFAULT_LANE.priority}), coalesce(lanes.weight, ${DEFAULT_LANE.weight})`
+const PRIORITY = `coalesce(lanes.priority, ${DEFAULT_LANE.priority})`
+const isOpen = (now: string) => `(${PRIORITY} <= $6::int and (lanes.canceled_at is not null or not ${isLaneHeld(now)}))`
+const lane = (now: string) => `${isOpen(now)}::int, ${isOpen(now)}, lanes.canceled_at is not null, ${PRIORITY},
+      coalesce(lanes.weight, ${DEFAULT_LANE.weight})`
 
 const claim = (now: string) => `
   with recursive ${RELAXED_COMMIT}, visited (lane_id, first_lane, turn, is_open, canceled, priority, weight) as (
@@ -117,13 +126,18 @@ const claim = (now: string) => `
     update postrider.scheduled_actions set
       state = ${decideFate(now)},
       wake_at = case ${decideFate(now)} when 'pending' then run_at end,
-      lease_token = case ${decideFate(now)} when 'leased' then $2::uuid end,
-      reason_code = case ${decideFate(now)}
-        when 'canceled' then 'lane_canceled' when 'expired' then 'expired' else reason_code end,
+      lease_token = case ${decideFate(now)} when 'leased' then $2::uuid when 'uncertain' then id end,
+      needs_attention = ${decideFate(now)} = 'uncertain',
+      on_uncertain = case when ${decideFate(now)} <> 'uncertain' then on_uncertain end,
+      reason = case when in_doubt then case ${decideEnd(now)}
+        when 'canceled' then ${LANE_CANCELED.said} || ' ${IN_DOUBT}'
+        when 'expired' then 'Its time was over. ${IN_DOUBT}' else reason end else reason end,
+      reason_code = case ${decideEnd(now)}
+        when 'canceled' then '${LANE_CANCELED.code}' when 'expired' then 'expired' else reason_code end,
       state_at = case ${decideFate(now)} when 'pending' then state_at else ${now} end
     where id = any (array(select unnest(ids) from taken)) and state = 'pending'
     returning id, workspace_id, lane_id, type, dedupe_key, state, attempts, payload, retry_policy, enrollment_id,
-      node_id, run_at
+      node_id, run_at, reason_code
   ), leased as (
     insert into postrider.leases (token, worker, leased_at, expires_at, action_ids)
     select $2, $3, ${now}, ${now} + $4::float8 * interval '1 millisecond', array_agg(id)
@@ -135,8 +149,8 @@ const claim = (now: string) => `
     null::int as priority, jsonb_build_object(
       'looked', (select coalesce(sum(cardinality(ids)), 0) from taken),
       'cursor', (select lane_id from visited order by turn desc, is_open desc limit 1),
-      'canceled', (select count(*) from claimed where state = 'canceled'),
-      'expired', (select count(*) from claimed where state = 'expired'),
+      'canceled', (select count(*) from claimed where state not in ('leased', 'pending') and reason_code = '${LANE_CANCELED.code}'),
+      'expired', (select count(*) from claimed where state not in ('leased', 'pending') and reason_code = 'expired'),
       'early', (select count(*) from claimed where state = 'pending')) as payload
   from relaxed
   union all
@@ -169,8 +183,8 @@ interface ClaimRow {
 }
 
 export async function claimActions(sql: Sql, request: ClaimRequest): Promise<Claim> {
-  const { token, worker, limit, leaseMs, cursor } = request
-  const { rows } = await sql.query<ClaimRow>(claim(sql.now), [limit, token, worker, leaseMs, cursor])
+  const { token, worker, limit, leaseMs, cursor, mostPriority = LAST_PRIORITY } = request
+  const { rows } = await sql.query<ClaimRow>(claim(sql.now), [limit, token, worker, leaseMs, cursor, mostPriority])
   const [about, ...leased] = rows
   const summary = about!.payload as unknown as ClaimSummary
   return {

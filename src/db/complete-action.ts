@@ -16,7 +16,17 @@ const complete = (now: string) => `
     and (action.expires_at is null or action.expires_at > ${now})
     and not exists (
       select 1 from postrider.lanes
-      where lanes.id = action.lane_id and (canceled_at is not null or ${isLaneHeld(now)}))`
+      where lanes.id = action.lane_id and (lanes.canceled_at is not null or ${isLaneHeld(now)}))`
+
+/** Makes the action just completed come again, in the same transaction: as if new, but the same row under the same key. */
+const repeat = (now: string) => `
+  update postrider.scheduled_actions set state = 'pending', attempts = 0,
+    run_at = ${now} + $2::float8 * interval '1 millisecond', wake_at = ${now} + $2::float8 * interval '1 millisecond'
+  where id = $1 and state = 'done'`
+
+export async function repeatAction(tx: Sql, actionId: string, waitMs: number): Promise<void> {
+  await tx.query(repeat(tx.now), [actionId, waitMs])
+}
 
 export async function completeAction(tx: Sql, action: LeasedAction): Promise<boolean> {
   const { rowCount } = await tx.query(complete(tx.now), [action.id, action.leaseToken])

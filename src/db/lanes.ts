@@ -12,11 +12,14 @@ export interface LaneState {
   readonly canceled: boolean
 }
 
+const isHeld = (lane: string, now: string) => `${lane}.paused_at is not null or ${lane}.held_until > ${now}`
+
 /**
- * Whether nothing of the lane may be begun at the moment: a person paused it, or a server asked its sender to slow down.
- * False, and never null, for a lane without a row.
+ * Whether nothing of the lane may be begun at the moment: a person paused it, or a server asked its sender to slow down,
+ * or one of the two is true of the lane it is held with. False, and never null, for a lane without a row.
  */
-export const isLaneHeld = (now: string): string => `coalesce(paused_at is not null or held_until > ${now}, false)`
+export const isLaneHeld = (now: string): string => `coalesce(${isHeld('lanes', now)} or exists (
+      select 1 from postrider.lanes holder where holder.id = lanes.held_with and (${isHeld('holder', now)})), false)`
 
 const upsert = async (sql: Sql, workspaceId: string, laneId: string, set: string): Promise<LaneState> => {
   if (!isId(laneId)) throw new PostriderError('lane_invalid', `A lane's id must be a UUID: ${JSON.stringify(laneId)}.`)
@@ -52,6 +55,13 @@ export async function holdLane(sql: Sql, workspaceId: string, laneId: string, fo
     laneId,
     `held_until = greatest(held_until, ${sql.now} + ${forMs} * interval '1 millisecond')`,
   )
+}
+
+/** From now on whatever holds `holderId` holds this lane too. */
+export async function holdLaneWith(sql: Sql, workspaceId: string, laneId: string, holderId: string): Promise<void> {
+  if (!isId(holderId))
+    throw new PostriderError('lane_invalid', `A lane's id must be a UUID: ${JSON.stringify(holderId)}.`)
+  await upsert(sql, workspaceId, laneId, `held_with = '${holderId}'`)
 }
 
 export async function configureLane(

@@ -4,7 +4,8 @@
  *
  * `by` says who may make the move:
  *   claim, arm, settle, release  the worker that holds the lease, fenced by its token
- *   complete                     that worker, for an action whose whole effect is in the transaction that says so
+ *   complete                     that worker, for an action whose whole effect is in the transaction that says so; one
+ *                                that comes again (a campaign's batch) is pending again in the same transaction
  *   rescue                       any worker, when the lease has run out
  *   evidence                     the worker that lost the lease of an armed action and learned the answer later
  *   cancel, expire               the system, before anything left the building
@@ -51,7 +52,7 @@ export const TRANSITIONS: readonly Transition[] = [
   ...move('pending', 'expire', 'expired'),
   ...move('pending', 'cancel', 'canceled', 'skipped'),
   ...move('leased', 'arm', 'armed'),
-  ...move('leased', 'complete', 'done'),
+  ...move('leased', 'complete', 'done', 'pending'),
   ...move('leased', 'settle', 'failed', 'pending', 'skipped'),
   ...move('leased', 'release', 'pending'),
   ...move('leased', 'rescue', 'pending'),

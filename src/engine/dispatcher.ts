@@ -2,6 +2,7 @@ import { FIRST_LANE, claimActions } from '../db/claim-actions.js'
 import type { Database } from '../db/client.js'
 import { promoteActions } from '../db/promote-actions.js'
 import type { LeasedAction, Outcome } from '../domain/action.js'
+import { BULK_LANE } from '../domain/lane.js'
 import type { RetryPolicies } from '../domain/retry.js'
 import { newId } from '../id.js'
 import type { Log } from '../log.js'
@@ -48,6 +49,8 @@ export interface DispatcherOptions {
   /** The net under wake-ups: how long something due can go unnoticed at the most. */
   readonly pollMs?: number
   readonly onSettled?: (action: LeasedAction, outcome: Outcome) => void
+  /** An effect that comes again was committed, and may have made others due: whoever else works should hear of it. */
+  readonly onRepeated?: () => void
 }
 
 /** A claim's size: large enough to share its commit among many, small enough that a round of all lanes is short. */
@@ -63,6 +66,8 @@ const CLAIMS_AT_ONCE = 2
 const LITTLE = 50
 const BREATH_MS = 5
 const PROMOTION = 1_000
+/** One place in so many is kept free of bulk: a single email must not wait until a campaign's conversations are over. */
+const RESERVED_SHARE = 10
 const DEFAULT_GRACE_MS = 30_000
 
 export function createDispatcher(options: DispatcherOptions): Dispatcher {
@@ -79,9 +84,16 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
       options.onSettled?.(action, outcome)
       logOutcome(log, action, outcome)
     },
+    onRepeated(waitMs) {
+      promoteAt = Math.min(promoteAt, performance.now() + waitMs)
+      loop.wake()
+      options.onRepeated?.()
+    },
   })
   const queue: { action: LeasedAction; lost: AbortSignal }[] = []
+  const reserved = concurrency > 1 ? Math.ceil(concurrency / RESERVED_SHARE) : 0
   let underWay = 0
+  let bulkUnderWay = 0
   let waitingForFinish: (() => void)[] = []
   let roomAnnounced = false
   let cursor = FIRST_LANE
@@ -91,13 +103,27 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
   const ahead = () => Math.min(LARGEST_CLAIM, Math.max(concurrency, Math.ceil(pace.perMs() * AHEAD_MS)))
   const room = () => concurrency + ahead() - queue.length - underWay
 
+  /** Effects are short and need no place on a wire: they go before the hand-overs of their lane, and a batch is no bulk. */
+  const rankOf = ({ type, priority }: LeasedAction) => priority - (options.handlers[type]?.kind === 'effect' ? 0.5 : 0)
+  const isBulk = (action: LeasedAction) => rankOf(action) >= BULK_LANE.priority
+  /** How many more single emails to take although bulk has left no room. */
+  const urgentRoom = () =>
+    concurrency - (underWay - bulkUnderWay) - queue.filter(({ action }) => !isBulk(action)).length
+
   const perform = () => {
     while (!stopping && underWay < concurrency && queue.length > 0) {
+      // The queue is in the order of ranks: behind the first bulk there is nothing else.
+      const bulk = isBulk(queue[0]!.action)
+      if (bulk && bulkUnderWay >= concurrency - reserved) return
       const { action, lost } = queue.shift()!
       // A lease lost while it waited here: somebody else has it by now.
       if (lost.aborted) continue
       underWay++
-      void performer.perform(action, lost).then(finish)
+      if (bulk) bulkUnderWay++
+      void performer.perform(action, lost).then(() => {
+        if (bulk) bulkUnderWay--
+        finish()
+      })
     }
   }
 
@@ -129,7 +155,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     counts.claimed += actions.length
     queue.push(...actions.map((action) => ({ action, lost })))
     // Stable, so that what was due first goes first among equals.
-    queue.sort((a, b) => a.action.priority - b.action.priority)
+    queue.sort((a, b) => rankOf(a.action) - rankOf(b.action))
   }
 
   /** Takes all there is room for and returns how many hints were looked at. */
@@ -140,11 +166,13 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     return looked.reduce((sum, count) => sum + count, 0)
   }
 
-  const claimOnce = async (limit: number): Promise<number> => {
+  /** `urgent`: of single emails only, without moving the turn of those who wait. */
+  const claimOnce = async (limit: number, urgent = false): Promise<number> => {
     const token = newId()
     const askedAt = performance.now()
-    const claimed = await claimActions(db, { token, worker, limit, leaseMs, cursor })
-    cursor = claimed.cursor
+    const only = urgent ? { mostPriority: BULK_LANE.priority - 1 } : {}
+    const claimed = await claimActions(db, { token, worker, limit, leaseMs, cursor, ...only })
+    if (!urgent) cursor = claimed.cursor
     if (claimed.early > 0) promoteAt = 0
     if (claimed.canceled + claimed.expired > 0)
       log.info({ canceled: claimed.canceled, expired: claimed.expired }, 'due actions were over before they began')
@@ -172,8 +200,9 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     async round() {
       for (;;) {
         const dueInMs = performance.now() >= promoteAt ? await promote() : promoteAt - performance.now()
-        if (stopping || room() < ahead() / 2) return dueInMs
-        const looked = await claim()
+        const full = room() < ahead() / 2
+        if (stopping || (full && urgentRoom() <= 0)) return dueInMs
+        const looked = await (full ? claimOnce(urgentRoom(), true) : claim())
         if (looked === 0) return dueInMs
         if (looked < LITTLE) await new Promise((resolve) => setTimeout(resolve, BREATH_MS))
       }

@@ -24,8 +24,11 @@ export type HandlerOutcome = (
 export interface EffectHandler {
   readonly kind: 'effect'
   readonly retryPolicy: RetryPolicyName
-  /** Anything but `done` (or nothing) rolls back what was written through `tx`. */
-  apply(action: LeasedAction, tx: Sql): Promise<HandlerOutcome | void>
+  /**
+   * Anything but `done` (or nothing) and `again` rolls back what was written through `tx`. `again` commits it, and the
+   * same action is due once more after a while.
+   */
+  apply(action: LeasedAction, tx: Sql): Promise<HandlerOutcome | Again | void>
 }
 
 /** An action that hands something over to the outside, where no transaction reaches. */
@@ -33,6 +36,11 @@ export interface HandOverHandler {
   readonly kind: 'hand-over'
   readonly retryPolicy: RetryPolicyName
   handOver(action: LeasedAction, grip: Grip): Promise<HandlerOutcome>
+}
+
+export interface Again {
+  readonly kind: 'again'
+  readonly waitMs: number
 }
 
 export type Handler = EffectHandler | HandOverHandler

@@ -1,7 +1,7 @@
 import { setMaxListeners } from 'node:events'
 import { armActions } from '../db/arm-actions.js'
 import { type Database, isDatabaseUnavailable } from '../db/client.js'
-import { completeAction } from '../db/complete-action.js'
+import { completeAction, repeatAction } from '../db/complete-action.js'
 import { settleActions } from '../db/settle-actions.js'
 import type { LeasedAction, Outcome } from '../domain/action.js'
 import { decideRetry, type RetryPolicies, type RetryPolicyName } from '../domain/retry.js'
@@ -33,6 +33,8 @@ export interface PerformerOptions {
   /** Keeps what is known about a hand-over while the database cannot be told. */
   readonly notes?: OutcomeNotes
   readonly onSettled: (action: LeasedAction, outcome: Outcome) => void
+  /** An effect was committed that comes again after so many milliseconds. What it scheduled may be due already. */
+  readonly onRepeated?: (waitMs: number) => void
 }
 
 const GROUP = 1_000
@@ -134,11 +136,15 @@ export function createPerformer(options: PerformerOptions): Performer {
 
   const apply = async (action: LeasedAction, handler: EffectHandler): Promise<Outcome | null> => {
     try {
-      await db.transaction(async (tx) => {
+      const again = await db.transaction(async (tx) => {
         if (!(await completeAction(tx, action))) throw new NotDone({ kind: 'release' })
         const outcome = (await handler.apply(action, tx)) ?? { kind: 'done' as const }
-        if (outcome.kind !== 'done') throw new NotDone(outcome)
+        if (outcome.kind === 'done') return null
+        if (outcome.kind !== 'again') throw new NotDone(outcome)
+        await repeatAction(tx, action.id, outcome.waitMs)
+        return outcome
       })
+      if (again) options.onRepeated?.(again.waitMs)
       return null
     } catch (error) {
       if (error instanceof NotDone) return decide(action, error.outcome, handler.retryPolicy)

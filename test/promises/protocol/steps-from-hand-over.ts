@@ -112,6 +112,19 @@ const completing: WorkerStep[] = [
     },
   },
   {
+    name: 'commits effect and its next turn together',
+    why: 'A campaign plans a batch and comes again: the turn that was committed is over, and the next one begins.',
+    from: ['claimed'],
+    guard: (world, worker, { protocol, kind }) =>
+      kind === 'database' && protocol.completeIsAtomic && completeMatches(world, worker, protocol),
+    effect: (world, worker, { protocol }) => {
+      // Committed once more than this turn may: kept, so that the promise sees it.
+      world.effects = world.effects === 0 ? 0 : Math.min(world.effects + 1, 3)
+      move(world, 'pending', 'complete', protocol)
+      forget(worker)
+    },
+  },
+  {
     name: 'commits the effect alone',
     why: 'Broken protocols only: the completion follows in a transaction of its own.',
     from: ['claimed'],
