@@ -27,6 +27,14 @@ export const ERROR_CODES = {
   key_invalid: 'An API key to make is not valid.',
   key_not_found: 'There is no such API key.',
   event_invalid: 'An event is not valid.',
+  contact_invalid: 'A contact is not valid.',
+  contact_not_found: 'There is no such contact.',
+  contact_conflict: 'Another contact has this address.',
+  list_invalid: 'A list is not valid.',
+  list_not_found: 'There is no such list.',
+  list_conflict: 'Another list has this name, or this one is still needed.',
+  import_invalid: 'A file to import cannot be read.',
+  import_not_found: 'There is no such import.',
   lease_lost: 'The lease of an action was lost before its effect could be committed.',
 } as const
 

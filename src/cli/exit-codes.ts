@@ -35,6 +35,14 @@ const EXIT_CODES: Readonly<Record<ErrorCode, number>> = {
   key_invalid: USAGE,
   key_not_found: NOT_FOUND,
   event_invalid: USAGE,
+  contact_invalid: USAGE,
+  contact_not_found: NOT_FOUND,
+  contact_conflict: CONFLICT,
+  list_invalid: USAGE,
+  list_not_found: NOT_FOUND,
+  list_conflict: CONFLICT,
+  import_invalid: FAILURE,
+  import_not_found: NOT_FOUND,
   lease_lost: FAILURE,
 }
 

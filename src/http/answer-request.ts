@@ -103,6 +103,12 @@ function notFound(prefix: IdPrefix): Error {
       return new PostriderError('sender_not_found', 'There is no such sender.')
     case 'key':
       return new PostriderError('key_not_found', 'There is no such API key.')
+    case 'ctc':
+      return new PostriderError('contact_not_found', 'There is no such contact.')
+    case 'lst':
+      return new PostriderError('list_not_found', 'There is no such list.')
+    case 'imp':
+      return new PostriderError('import_not_found', 'There is no such import.')
     default:
       return new RequestError('not_found', 'There is nothing with this id.')
   }

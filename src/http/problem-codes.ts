@@ -45,6 +45,14 @@ const STATUS_OF: Readonly<Record<ErrorCode, number>> = {
   key_invalid: 422,
   key_not_found: 404,
   event_invalid: 422,
+  contact_invalid: 422,
+  contact_not_found: 404,
+  contact_conflict: 409,
+  list_invalid: 422,
+  list_not_found: 404,
+  list_conflict: 409,
+  import_invalid: 422,
+  import_not_found: 404,
   lease_lost: 500,
 }
 
