@@ -153,4 +153,5 @@ CREATE INDEX "scheduled_actions_lane_waiting" ON "postrider"."scheduled_actions"
 CREATE INDEX "scheduled_actions_lane_attention" ON "postrider"."scheduled_actions" USING btree ("lane_id") WHERE needs_attention;
 CREATE INDEX "scheduled_actions_lane_unsent" ON "postrider"."scheduled_actions" USING btree ("lane_id") WHERE ended_unsent;
 CREATE INDEX "scheduled_actions_contacts" ON "postrider"."scheduled_actions" USING btree ("workspace_id","id") WHERE contact_id is not null;
+CREATE INDEX "scheduled_actions_contact" ON "postrider"."scheduled_actions" USING btree ("contact_id","id") WHERE contact_id is not null;
 ALTER TABLE "postrider"."scheduled_actions" ADD CONSTRAINT "scheduled_actions_doubt" CHECK (not in_doubt or state not in ('failed', 'canceled', 'skipped', 'expired', 'dismissed'));

@@ -79,6 +79,9 @@ export const scheduledActions = postrider.table(
     index('scheduled_actions_contacts')
       .on(table.workspaceId, table.id)
       .where(sql`contact_id is not null`),
+    index('scheduled_actions_contact')
+      .on(table.contactId, table.id)
+      .where(sql`contact_id is not null`),
     index('scheduled_actions_message')
       .on(table.messageId)
       .where(sql`message_id is not null`),
