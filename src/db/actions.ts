@@ -76,7 +76,7 @@ export const resolveAction = (sql: Sql, workspaceId: string, id: string, outcome
     'resolve',
     outcome === 'done'
       ? `state = 'done', needs_attention = false, lease_token = null, reason_code = 'resolved'`
-      : startOver(sql.now),
+      : `${startOver(sql.now)}, in_doubt = true`,
   )
 
 const startOver = (now: string) =>

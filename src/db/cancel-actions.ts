@@ -1,23 +1,31 @@
 import { isId } from '../id.js'
 import type { Sql } from './client.js'
+import { endUnsent } from './in-doubt.js'
 import { storable } from './storable.js'
 
 /**
  * Cancels what has not been handed over. An action that a worker holds but has not armed is canceled too: the worker
  * finds out when it tries to arm. An armed one is left alone, because it may be on the wire; the caller sees from the
- * answer that it was not canceled.
+ * answer that it was not canceled. One that may have been taken in an earlier hand-over is called off, and ends
+ * `uncertain` (in-doubt).
  */
 export type CancelFilter =
   | { readonly ids: readonly string[] }
   | { readonly enrollmentId: string; readonly nodeId?: string; readonly type?: string }
 
+const CANCELED = {
+  state: 'canceled',
+  code: 'canceled',
+  said: `'It was called off (' || $2::text || ').'`,
+  reason: '$2::text',
+} as const
+
 const cancel = (now: string, where: string) => `
-  update postrider.scheduled_actions set
-    state = 'canceled', wake_at = null, lease_token = null, reason = $2, reason_code = 'canceled', state_at = ${now}
+  update postrider.scheduled_actions set ${endUnsent(CANCELED)}, state_at = ${now}
   where workspace_id = $1 and state in ('pending', 'leased') and ${where}
   returning id`
 
-/** Returns the ids that were canceled. */
+/** Returns the ids that were called off. */
 export async function cancelActions(
   sql: Sql,
   workspaceId: string,

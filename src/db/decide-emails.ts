@@ -1,6 +1,7 @@
 import type { EmailStatus } from '../domain/email-status.js'
 import type { Json } from '../domain/action.js'
 import type { Sql } from './client.js'
+import { endUnsent } from './in-doubt.js'
 import { storable } from './storable.js'
 
 /**
@@ -13,6 +14,13 @@ export type EmailDecision = (typeof EMAIL_DECISIONS)[number]
 
 const startOver = (now: string) => `state = 'pending', needs_attention = false, lease_token = null, attempts = 0,
     run_at = ${now}, wake_at = ${now}, reason = null, reason_code = null`
+
+const CALLED_OFF = {
+  state: 'canceled',
+  code: 'canceled',
+  said: `'It was called off.'`,
+  reason: 'null',
+} as const
 
 interface Rule {
   readonly from: readonly string[]
@@ -28,12 +36,12 @@ const RULES: Readonly<Record<EmailDecision, Rule>> = {
     event: 'resolved_as_sent',
     set: () => `state = 'done', needs_attention = false, lease_token = null, reason_code = 'resolved'`,
   },
-  resend: { from: ['uncertain'], event: 'resolved_by_resending', set: startOver },
-  cancel: {
-    from: ['pending', 'leased'],
-    event: 'canceled',
-    set: () => `state = 'canceled', wake_at = null, lease_token = null, reason = null, reason_code = 'canceled'`,
+  resend: {
+    from: ['uncertain'],
+    event: 'resolved_by_resending',
+    set: (now) => `${startOver(now)}, in_doubt = true`,
   },
+  cancel: { from: ['pending', 'leased'], event: 'canceled', set: () => endUnsent(CALLED_OFF) },
   reschedule: { from: ['pending'], event: 'rescheduled', set: () => `run_at = $5, wake_at = $5` },
 }
 

@@ -30,6 +30,8 @@ export interface DeliveryState {
   readonly retryPolicy: string | null
   readonly reason: string | null
   readonly reasonCode: string | null
+  /** It was sent again although an earlier hand-over may have been taken. */
+  readonly inDoubt: boolean
   /** Its lane: paused by a person, or held back until then. */
   readonly lanePaused: boolean
   readonly laneHeldUntil: Date | null
@@ -68,7 +70,7 @@ const SUMMARY = `message.id, message.message_id, addressing, subject, tags, mess
 const deliveriesOf = (where: string) => `
   select json_agg(json_build_object('id', action.id, 'recipient', payload ->> 'recipient', 'state', state,
       'attempts', attempts, 'run_at', run_at, 'state_at', state_at, 'retry_policy', retry_policy, 'reason', reason,
-      'reason_code', reason_code, 'paused', lanes.paused_at is not null, 'held_until', held_until) order by action.id)
+      'reason_code', reason_code, 'in_doubt', in_doubt, 'paused', lanes.paused_at is not null, 'held_until', held_until) order by action.id)
     as deliveries
   from postrider.scheduled_actions action left join postrider.lanes on lanes.id = action.lane_id
   where ${where}`
@@ -103,6 +105,7 @@ interface DeliveryRow {
   retry_policy: string | null
   reason: string | null
   reason_code: string | null
+  in_doubt: boolean
   paused: boolean
   held_until: string | null
 }
@@ -138,6 +141,7 @@ const toDelivery = (row: DeliveryRow): DeliveryState => ({
   retryPolicy: row.retry_policy,
   reason: row.reason,
   reasonCode: row.reason_code,
+  inDoubt: row.in_doubt,
   lanePaused: row.paused,
   laneHeldUntil: row.held_until === null ? null : new Date(row.held_until),
 })

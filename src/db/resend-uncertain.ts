@@ -5,7 +5,7 @@ import type { Sql } from './client.js'
  *
  * It is a decision like a person's, made beforehand: uncertain becomes pending, under the same Message-ID. The attempt
  * that ended in silence has been counted, so this ends after `maxAttempts` like every retry, and the email then stays
- * uncertain for a person to see. Two sweeps at once skip each other's rows.
+ * uncertain for a person to see. What was uncertain may have been taken, and stays in doubt for good (in-doubt). Two sweeps at once skip each other's rows.
  */
 const resend = (now: string) => `
   with found as materialized (
@@ -14,7 +14,7 @@ const resend = (now: string) => `
     order by id limit $2 for update skip locked
   )
   update postrider.scheduled_actions set
-    state = 'pending', needs_attention = false, lease_token = null, state_at = ${now}, run_at = ${now} + $3 * interval '1 ms',
+    state = 'pending', in_doubt = true, needs_attention = false, lease_token = null, state_at = ${now}, run_at = ${now} + $3 * interval '1 ms',
     wake_at = ${now} + $3 * interval '1 ms', reason_code = 'resent',
     reason = 'The reply never came, and its sender chose to send it again.'
   where id = any (array(select id from found)) and state = 'uncertain'

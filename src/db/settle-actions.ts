@@ -1,5 +1,6 @@
 import type { Outcome, Settlement } from '../domain/action.js'
 import type { Sql } from './client.js'
+import { IN_DOUBT } from './in-doubt.js'
 import { storable } from './storable.js'
 import { recordAttempts, recordSuppressions } from './record-attempts.js'
 import { readWrittenIds, writtenIds } from './written-ids.js'
@@ -12,6 +13,13 @@ import { readWrittenIds, writtenIds } from './written-ids.js'
  * state or under any other token nothing is written: somebody else has decided.
  *
  * `done` needs `armed`: an action that was handed over without being armed must not look as if all went well.
+ * A `done` is also heard under an older token once an action in doubt is uncertain: whichever hand-over was taken, the
+ * email went out. No other answer is: that an earlier hand-over was refused says nothing about the later one. While it
+ * waits to be sent again, or is being sent, an older answer changes nothing either: somebody decided. It is kept as an
+ * attempt, for people to see.
+ *
+ * An action in doubt that is refused or skipped ends `uncertain` (in-doubt).
+ *
  * Settling `release` from armed says "I never handed it over": only the holder of the token can know that.
  *
  * A crash before the commit leaves the actions leased or armed, and the lease's end decides.
@@ -23,7 +31,8 @@ const settleDone = (now: string, also: string) =>
   update postrider.scheduled_actions set
     state = 'done', attempts = attempts + case state when 'uncertain' then 0 else 1 end, lease_token = null,
     needs_attention = false, reason = null, reason_code = null, state_at = ${now}
-  where id = any ($1::uuid[]) and lease_token = $2 and state in ('armed', 'uncertain')
+  where id = any ($1::uuid[])
+    and (lease_token = $2 and state in ('armed', 'uncertain') or in_doubt and state = 'uncertain')
   returning id`,
     also,
   )
@@ -33,23 +42,28 @@ const settleOther = (now: string, also: string) =>
   writtenIds(
     `
   update postrider.scheduled_actions action set
-    (state, run_at, wake_at, attempts, lease_token, needs_attention, reason, reason_code, state_at) = (
+    (state, run_at, wake_at, attempts, lease_token, needs_attention, on_uncertain, reason, reason_code, state_at) = (
       select becomes,
         case when wait_ms > 0 then due else run_at end,
         case becomes when 'pending' then case when wait_ms > 0 then due else ${now} end end,
         -- An uncertain action has had this attempt counted when it became uncertain.
         attempts + case when state = 'uncertain' then 0 else counts end,
-        case becomes when 'uncertain' then lease_token end,
+        case when ends_in_doubt then id when becomes = 'uncertain' then lease_token end,
         becomes in ('failed', 'uncertain'),
-        case kind when 'release' then reason else outcome ->> 'reason' end,
+        case when not ends_in_doubt then on_uncertain end,
+        case when kind = 'release' then reason
+          when ends_in_doubt then rtrim(outcome ->> 'reason', '. ') || '. ${IN_DOUBT}'
+          else outcome ->> 'reason' end,
         case kind when 'release' then reason_code else outcome ->> 'code' end,
-        ${now}
-      from (select outcome, outcome ->> 'kind' as kind, (outcome ->> 'counts')::int as counts,
+        case becomes when state then state_at else ${now} end
+      from (select outcome, kind, ends_in_doubt, (outcome ->> 'counts')::int as counts,
           (outcome ->> 'wait')::float8 as wait_ms,
           ${now} + (outcome ->> 'wait')::float8 * interval '1 millisecond' as due,
-          case outcome ->> 'kind' when 'retry' then 'pending' when 'release' then 'pending'
-            else outcome ->> 'kind' end as becomes
-        from (select $3::jsonb -> action.id::text as outcome) given) decided)
+          case when kind in ('retry', 'release') then 'pending' when ends_in_doubt then 'uncertain' else kind end
+            as becomes
+        from (select outcome, outcome ->> 'kind' as kind,
+            action.in_doubt and outcome ->> 'kind' in ('failed', 'skipped') as ends_in_doubt
+          from (select $3::jsonb -> action.id::text as outcome) given) asked) decided)
   where id = any ($1::uuid[]) and lease_token = $2
     and case $3::jsonb -> id::text ->> 'kind'
       when 'uncertain' then state = 'armed'

@@ -1,5 +1,6 @@
 import type { Sql } from './client.js'
 import { FIRST_LANE } from './claim-actions.js'
+import { endUnsent, LANE_CANCELED } from './in-doubt.js'
 
 /**
  * Writes `canceled` into the rows of a canceled lane, a page at a time, so that what people see is what will happen.
@@ -15,7 +16,7 @@ export async function findUnsweptLane(sql: Sql): Promise<string | null> {
   return rows[0]?.id ?? null
 }
 
-/** Returns how many actions it canceled. */
+/** Returns how many actions it ended. */
 export async function sweepCanceledLane(sql: Sql, laneId: string): Promise<number> {
   let canceled = 0
   let after: string | null = FIRST_LANE
@@ -24,8 +25,7 @@ export async function sweepCanceledLane(sql: Sql, laneId: string): Promise<numbe
       `with page as materialized (
          select id from postrider.scheduled_actions where lane_id = $1 and id > $2 order by id limit ${PAGE}
        ), ended as (
-         update postrider.scheduled_actions set state = 'canceled', wake_at = null, lease_token = null,
-           reason_code = 'lane_canceled', state_at = ${sql.now}
+         update postrider.scheduled_actions set ${endUnsent(LANE_CANCELED)}, state_at = ${sql.now}
          where id = any (array(select id from page)) and state in ('pending', 'leased')
          returning 1
        )

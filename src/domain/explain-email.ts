@@ -6,6 +6,8 @@ export interface Explained {
   readonly attempts: number
   readonly runAt: Date
   readonly reason: string | null
+  /** It was sent again although an earlier hand-over may have been taken. */
+  readonly inDoubt: boolean
   readonly lanePaused: boolean
   readonly laneHeldUntil: Date | null
   readonly senderPausedReason: string | null
@@ -15,7 +17,20 @@ export interface Explained {
 const at = (instant: Date) => `${instant.toISOString().slice(0, 19).replace('T', ' ')} UTC`
 const because = (reason: string | null) => (reason ? `: ${reason.replace(/[.\s]+$/, '')}.` : '.')
 
+/** What the reason of an uncertain one says by itself. */
+const DOUBTS: Readonly<Partial<Record<EmailStatus, string>>> = {
+  scheduled: 'An earlier hand-over was never answered, so it may arrive twice.',
+  retry_scheduled: 'An earlier hand-over was never answered, so it may arrive twice.',
+  sending: 'An earlier hand-over was never answered, so it may arrive twice.',
+  sent: 'An earlier hand-over was never answered, so it may have arrived twice.',
+}
+
 export function explainEmail(email: Explained): string {
+  const doubt = email.inDoubt ? DOUBTS[email.status] : undefined
+  return doubt ? `${explainStatus(email)} ${doubt}` : explainStatus(email)
+}
+
+function explainStatus(email: Explained): string {
   const waits = describeWait(email)
   switch (email.status) {
     case 'scheduled':

@@ -10,6 +10,9 @@
  *   evidence                     the worker that lost the lease of an armed action and learned the answer later
  *   cancel, expire               the system, before anything left the building
  *   person                       somebody decided (or a policy its sender chose)
+ *
+ * Where an action ends as `failed` or unsent, one in doubt (sent again after a hand-over nobody could decide about)
+ * ends as `uncertain`: what may have been taken is never called not sent.
  */
 export const ACTION_STATES = [
   'pending',
@@ -49,15 +52,15 @@ const move = (from: ActionState, by: Mover, ...to: ActionState[]): Transition[] 
 
 export const TRANSITIONS: readonly Transition[] = [
   ...move('pending', 'claim', 'leased'),
-  ...move('pending', 'expire', 'expired'),
-  ...move('pending', 'cancel', 'canceled', 'skipped'),
+  ...move('pending', 'expire', 'expired', 'uncertain'),
+  ...move('pending', 'cancel', 'canceled', 'skipped', 'uncertain'),
   ...move('leased', 'arm', 'armed'),
   ...move('leased', 'complete', 'done', 'pending'),
-  ...move('leased', 'settle', 'failed', 'pending', 'skipped'),
+  ...move('leased', 'settle', 'failed', 'pending', 'skipped', 'uncertain'),
   ...move('leased', 'release', 'pending'),
   ...move('leased', 'rescue', 'pending'),
-  ...move('leased', 'cancel', 'canceled'),
-  ...move('leased', 'expire', 'expired'),
+  ...move('leased', 'cancel', 'canceled', 'uncertain'),
+  ...move('leased', 'expire', 'expired', 'uncertain'),
   ...move('armed', 'settle', 'done', 'failed', 'pending', 'uncertain'),
   ...move('armed', 'release', 'pending'),
   ...move('armed', 'rescue', 'uncertain'),

@@ -24,6 +24,10 @@ export const emailRef = z
 const summaryShape = {
   ...emailRef.shape,
   last_event: z.string().openapi({ description: 'In Resend’s words; what was last heard of it.' }),
+  in_doubt: z.boolean().openapi({
+    description:
+      'It was sent again although nobody could know about an earlier hand-over: it may have been taken twice.',
+  }),
   from: z.string(),
   to: z.array(z.string()),
   cc: z.array(z.string()),
@@ -68,6 +72,7 @@ export const emailSchema = z
           next_attempt_at: instant.nullable(),
           reason: z.string().nullable(),
           reason_code: z.string().nullable(),
+          in_doubt: z.boolean(),
           updated_at: instant,
         }),
       )
@@ -101,6 +106,7 @@ export const toEmailRef = ({ id, status }: { id: string; status: EmailSummary['s
 export const toEmailSummary = (email: EmailSummary): z.input<typeof emailSummarySchema> => ({
   ...toEmailRef(email),
   last_event: lastEventOf(email),
+  in_doubt: email.deliveries.some(({ inDoubt }) => inDoubt),
   from: writeMailbox(email.from),
   to: email.to.map(writeMailbox),
   cc: email.cc.map(writeMailbox),
@@ -143,6 +149,7 @@ export function toEmail(email: Email, sender: Sender | null): z.input<typeof ema
       next_attempt_at: nextAttemptOf(delivery),
       reason: delivery.reason,
       reason_code: delivery.reasonCode,
+      in_doubt: delivery.inDoubt,
       updated_at: delivery.stateAt.toISOString(),
     })),
     attempts: email.attempts.map((attempt) => ({
@@ -184,6 +191,7 @@ const explain = (email: Email, delivery: DeliveryState, sender: Sender | null) =
     attempts: delivery.attempts,
     runAt: delivery.runAt,
     reason: delivery.reason,
+    inDoubt: delivery.inDoubt,
     lanePaused: delivery.lanePaused,
     laneHeldUntil: delivery.laneHeldUntil,
     senderPausedReason: sender?.pausedReason ?? null,

@@ -1,6 +1,7 @@
 /** Protocols one careless line away from the correct one, each with the promise it breaks. */
 import type { Options } from './explore.js'
 import type { Property } from './properties.js'
+import { CORRECT } from './protocol.js'
 
 interface Broken extends Options {
   name: string
@@ -47,6 +48,21 @@ export const BROKEN: readonly Broken[] = [
     breaks: 'a database effect happens once',
     kind: 'database',
     protocol: { completeIsAtomic: false },
+  },
+  {
+    name: 'sending again forgets that the first hand-over may have been taken',
+    breaks: 'not sent means not taken',
+    protocol: { resendRemembersDoubt: false },
+  },
+  ...(['settle', 'evidence', 'cancel', 'expire'] as const).map((mover): Broken => ({
+    name: `in doubt, ${mover} ends it as if nothing had been sent`,
+    breaks: 'not sent means not taken',
+    protocol: { doubtIsAskedBy: CORRECT.doubtIsAskedBy.filter((asking) => asking !== mover) },
+  })),
+  {
+    name: 'what ends in doubt stays under its last holder’s token',
+    breaks: 'no arm after a cancel',
+    protocol: { doubtTakesTheToken: false },
   },
   { name: 'nobody rescues armed', breaks: 'never stuck', workers: 2, crashes: 1, protocol: { rescueOfArmed: 'never' } },
   {

@@ -37,7 +37,8 @@ const STEP_PROPERTIES = {
   /** Done only if it was done; nothing else if it was taken; people may say what they like. */
   'the row tells the truth': ({ before, after }: Edge) => {
     if (after.by === null || after.by === 'person') return false
-    if (after.state === 'done') return !before.taken && after.effects === 0
+    if (after.state === 'done')
+      return !(before.taken || (before.inDoubt && before.everTaken && after.by === 'evidence')) && after.effects === 0
     return before.taken && after.state !== 'armed' && after.state !== 'uncertain'
   },
 
@@ -45,8 +46,8 @@ const STEP_PROPERTIES = {
   'no arm after a cancel': ({ before, after, worker }: Edge) =>
     after.by === 'arm' && (before.canceled || (before.lane === 'canceled' && worker?.phase !== 'lane seen')),
 
-  /** Not promised after a resend: the earlier hand-over may have arrived, and a cancel cannot call it back. */
-  'not sent means not handed over': ({ after }: Edge) => after.spent !== 0 && NOT_SENT.has(after.state),
+  /** Handed over without a recorded refusal, once or more often: then nothing may say that it was not sent. */
+  'not sent means not taken': ({ after }: Edge) => (after.spent !== 0 || after.everTaken) && NOT_SENT.has(after.state),
 
   'every move is legal': ({ before, after }: Edge) =>
     after.by !== null && !canMove(before.state, after.state, after.by),
@@ -63,6 +64,7 @@ export const PROMISES: readonly Property[] = [
   'armed never goes back by itself',
   'the row tells the truth',
   'no arm after a cancel',
+  'not sent means not taken',
   'every move is legal',
   'never stuck',
 ]

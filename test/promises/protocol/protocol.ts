@@ -2,7 +2,7 @@
  * The conditions the SQL statements check, as data, so that a broken protocol is the correct one with one
  * line changed; and the row writes every step is made of.
  */
-import { HELD_STATES, type ActionState, type Mover } from '../../../src/domain/states.js'
+import { HELD_STATES, UNSENT_STATES, type ActionState, type Mover } from '../../../src/domain/states.js'
 import { HANDED_OVER, type Phase, type Worker, type World } from './world.js'
 
 export interface Protocol {
@@ -30,6 +30,12 @@ export interface Protocol {
   cancelStopsAt: readonly ActionState[]
   /** Rows left pending in a canceled lane are canceled, sooner or later. */
   canceledLaneIsSwept: boolean
+  /** Sending again what is uncertain marks it as in doubt. */
+  resendRemembersDoubt: boolean
+  /** Who, ending an action in doubt without a yes, ends it uncertain. */
+  doubtIsAskedBy: readonly Mover[]
+  /** Ending in doubt leaves a token nobody holds. */
+  doubtTakesTheToken: boolean
   /** A worker whose conversation broke after the body began treats that as a deferral. */
   silenceMeansNo: boolean
 }
@@ -53,6 +59,9 @@ export const CORRECT: Protocol = {
   rescueOfArmed: 'uncertain',
   cancelStopsAt: ['pending', 'leased'],
   canceledLaneIsSwept: true,
+  resendRemembersDoubt: true,
+  doubtIsAskedBy: ['settle', 'evidence', 'cancel', 'expire'],
+  doubtTakesTheToken: true,
   silenceMeansNo: false,
 }
 
@@ -69,8 +78,21 @@ export interface Rules {
 
 export const isHeld = (state: ActionState): boolean => (HELD_STATES as readonly ActionState[]).includes(state)
 
+const NOT_SENT: readonly ActionState[] = ['failed', ...UNSENT_STATES]
+
+/** What may have been taken is never called not sent, and is nobody's any more. */
+const endInDoubt = (world: World, by: Mover, { doubtTakesTheToken }: Protocol): void => {
+  // Evidence that changes nothing about where it stands is no move.
+  if (world.state !== 'uncertain') world.by = by
+  world.state = 'uncertain'
+  world.leaseExpired = false
+  if (doubtTakesTheToken || world.token === 0) world.token = ++world.claims
+}
+
 /** Writes the row. Every write of the model goes through here, so every write names who made it. */
-export const move = (world: World, to: ActionState, by: Mover, { tokenEndsWithLease }: Protocol): void => {
+export const move = (world: World, to: ActionState, by: Mover, protocol: Protocol): void => {
+  const { tokenEndsWithLease, doubtIsAskedBy } = protocol
+  if (world.inDoubt && NOT_SENT.includes(to) && doubtIsAskedBy.includes(by)) return endInDoubt(world, by, protocol)
   world.state = to
   world.by = by
   if (!isHeld(to)) world.leaseExpired = false
@@ -88,17 +110,21 @@ export const armMatches = (world: World, token: number, protocol: Protocol): boo
 /** Only who handed over has learned anything about an uncertain row. (Who did not, releases.) */
 const isEvidence = ({ phase }: Worker): boolean => (HANDED_OVER as readonly Phase[]).includes(phase)
 
-/** where id = … and lease_token = … and (state in ('leased', 'armed') or state = 'uncertain' and this is evidence) */
-const settleMatches = (world: World, worker: Worker, protocol: Protocol): boolean => {
+/**
+ * where id = … and lease_token = … and (state in ('leased', 'armed') or state = 'uncertain' and this is evidence);
+ * a yes is evidence under any token once it is in doubt
+ */
+const settleMatches = (world: World, worker: Worker, to: ActionState, protocol: Protocol): boolean => {
   const own = world.token === worker.token
   if (isHeld(world.state)) return own || !protocol.settleChecksToken
-  if (world.state === 'uncertain') return isEvidence(worker) && (own || !protocol.evidenceChecksToken)
+  if (world.state === 'uncertain')
+    return isEvidence(worker) && (own || !protocol.evidenceChecksToken || (world.inDoubt && to === 'done'))
   return !protocol.settleChecksState && own
 }
 
 /** The fenced write of an outcome. When it matches no row the worker has lost its say, and drops it. */
 export const settle = (world: World, worker: Worker, to: ActionState, protocol: Protocol): boolean => {
-  if (!settleMatches(world, worker, protocol)) return false
+  if (!settleMatches(world, worker, to, protocol)) return false
   move(world, to, world.state === 'uncertain' ? 'evidence' : 'settle', protocol)
   return true
 }

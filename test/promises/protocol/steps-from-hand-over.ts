@@ -13,6 +13,7 @@ const handOver = (name: string, why: string, taken: boolean, next: Phase): Worke
     world.spent |= 1 << worker.decision
     const underItsLease = worker.token === world.token && (isHeld(world.state) || world.state === 'uncertain')
     if (taken && underItsLease) world.taken = true
+    if (taken) world.everTaken = true
     worker.phase = next
   },
   handsOver: true,

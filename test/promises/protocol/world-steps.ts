@@ -79,13 +79,19 @@ const people: WorldStep[] = [
     name: 'the action is skipped',
     why: 'Its recipient unsubscribed or its enrollment stopped while it waited.',
     guard: (world) => world.state === 'pending',
-    effect: (world, { protocol }) => move(world, 'skipped', 'cancel', protocol),
+    effect: (world, { protocol }) => {
+      move(world, 'skipped', 'cancel', protocol)
+      world.canceled = true
+    },
   },
   {
     name: 'the action runs past its expires_at',
     why: 'Too late to be worth sending; like a cancel, until it is armed.',
     guard: (world) => world.state === 'pending' || world.state === 'leased',
-    effect: (world, { protocol }) => move(world, 'expired', 'expire', protocol),
+    effect: (world, { protocol }) => {
+      move(world, 'expired', 'expire', protocol)
+      world.canceled = true
+    },
   },
   {
     name: 'a person says it was sent',
@@ -100,6 +106,8 @@ const people: WorldStep[] = [
     effect: (world, { protocol }) => {
       move(world, 'pending', 'person', protocol)
       world.resends++
+      world.canceled = false
+      if (protocol.resendRemembersDoubt) world.inDoubt = true
     },
   },
   {

@@ -49,6 +49,9 @@ export interface World {
   /** An arm statement whose sender stopped waiting (or died): the database may still execute it. 0 when none. */
   armOnTheWire: number
 
+  /** It was sent again after a hand-over nobody could decide about. */
+  inDoubt: boolean
+
   /** How often each bounded thing has happened. */
   crashes: number
   pauses: number
@@ -59,7 +62,9 @@ export interface World {
   spent: number
   /** Ghost: the provider took the email in a hand-over made under the row's present lease. */
   taken: boolean
-  /** Ghost: a cancel of the row has committed. */
+  /** Ghost: the provider took the email in some hand-over, under whatever lease. */
+  everTaken: boolean
+  /** Ghost: a cancel, a skip or the expiry of the row has committed, and no person has sent it again since. */
   canceled: boolean
   /** Ghost: how often the effect of a database-only action has been committed. */
   effects: number
@@ -85,12 +90,14 @@ export const accepted = (workers: number): World => ({
   lane: 'open',
   workers: Array.from({ length: workers }, idle),
   armOnTheWire: 0,
+  inDoubt: false,
   crashes: 0,
   pauses: 0,
   resends: 0,
   retries: 0,
   spent: 0,
   taken: false,
+  everTaken: false,
   canceled: false,
   effects: 0,
   by: null,
@@ -107,7 +114,7 @@ const phaseCode = codes(PHASES)
 
 const canonicalToken = (token: number, rowToken: number): number => (token === 0 ? 0 : token === rowToken ? OWN : OLDER)
 
-/** The row, the lane, the counters and the ghosts: 26 bits. */
+/** The row, the lane, the counters and the ghosts: 28 bits. */
 export const packRow = (world: World): number =>
   stateCode[world.state] |
   ((world.token === 0 ? 0 : 1) << 4) |
@@ -121,7 +128,9 @@ export const packRow = (world: World): number =>
   (world.spent << 18) |
   ((world.taken ? 1 : 0) << 22) |
   ((world.canceled ? 1 : 0) << 23) |
-  (world.effects << 24)
+  (world.effects << 24) |
+  ((world.inDoubt ? 1 : 0) << 26) |
+  ((world.everTaken ? 1 : 0) << 27)
 
 const packed: number[] = []
 /** The workers, sorted: 8 bits each, so at most four. */
@@ -153,6 +162,8 @@ export const unpack = (row: number, workers: number, into: World): void => {
   into.taken = ((row >> 22) & 1) === 1
   into.canceled = ((row >> 23) & 1) === 1
   into.effects = (row >> 24) & 3
+  into.inDoubt = ((row >> 26) & 1) === 1
+  into.everTaken = ((row >> 27) & 1) === 1
   into.by = null
   into.claims = OLDER
   for (let i = 0; i < into.workers.length; i++) {
@@ -171,12 +182,14 @@ export const copy = (from: World, into: World): void => {
   into.leaseExpired = from.leaseExpired
   into.lane = from.lane
   into.armOnTheWire = from.armOnTheWire
+  into.inDoubt = from.inDoubt
   into.crashes = from.crashes
   into.pauses = from.pauses
   into.resends = from.resends
   into.retries = from.retries
   into.spent = from.spent
   into.taken = from.taken
+  into.everTaken = from.everTaken
   into.canceled = from.canceled
   into.effects = from.effects
   into.by = from.by
