@@ -71,7 +71,7 @@ async function* parseRows(start: Buffer, rest: AsyncIterable<Uint8Array>): Async
     for await (const slice of slices(start, rest)) {
       const error = await feed(slice)
       yield* rows.splice(0)
-      if (error) throw toEnd(error, line)
+      if (error) throw toEnd(error, line + parser.info.empty_lines - emptyLines)
     }
   } finally {
     parser.destroy()
@@ -129,7 +129,11 @@ function endsLine(bytes: Buffer): boolean {
 
 /** The one that stands most often in the first line, outside quotes. */
 function findDelimiter(start: Buffer): string {
-  const text = start.subarray(0, LONGEST_HEADER).toString().replace(/^\uFEFF/, '').trimStart()
+  const text = start
+    .subarray(0, LONGEST_HEADER)
+    .toString()
+    .replace(/^\uFEFF/, '')
+    .trimStart()
   const header = /^(?:"(?:[^"]|"")*"|[^"\r\n])*/.exec(text)![0].replaceAll(/"(?:[^"]|"")*"/g, '')
   const times = (delimiter: string) => header.split(delimiter).length
   return DELIMITERS.reduce((best, each) => (times(each) > times(best) ? each : best))

@@ -69,7 +69,8 @@ function findColumn(header: readonly string[], wanted: string): number | string 
   const same = (heading: string) => heading.trim().toLowerCase() === wanted.toLowerCase()
   const found = header.findIndex(same)
   if (found !== -1 && found === header.findLastIndex(same)) return found
-  if (found !== -1) return `Several columns are called ${show(wanted)}: map them by their numbers, such as ${found + 1}=…`
+  if (found !== -1)
+    return `Several columns are called ${show(wanted)}: map them by their numbers, such as ${found + 1}=…`
   if (/^\d+$/.test(wanted) && header[Number(wanted) - 1] !== undefined) return Number(wanted) - 1
   const closest = findClosest(
     wanted,
@@ -113,5 +114,7 @@ function findProblem(header: readonly string[], columns: readonly Column[]): { p
 const MOST_LISTED = 20
 const show = (text: string) => JSON.stringify(text.slice(0, 64))
 const listOf = (header: readonly string[]) =>
-  header.slice(0, MOST_LISTED).map((heading) => show(heading.trim())).join(', ') +
-  (header.length > MOST_LISTED ? ` and ${header.length - MOST_LISTED} more` : '')
+  header
+    .slice(0, MOST_LISTED)
+    .map((heading) => show(heading.trim()))
+    .join(', ') + (header.length > MOST_LISTED ? ` and ${header.length - MOST_LISTED} more` : '')
