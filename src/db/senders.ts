@@ -1,4 +1,5 @@
 import { isId } from '../id.js'
+import type { Pace } from '../domain/pace.js'
 import type { Sql } from './client.js'
 import { holdLane, pauseLane, resumeLane } from './lanes.js'
 import { storable } from './storable.js'
@@ -18,6 +19,10 @@ export interface Sender {
   readonly pausedAt: Date | null
   readonly pausedCode: string | null
   readonly pausedReason: string | null
+  /** Null: at any time, as much as there is. */
+  readonly pace: Pace | null
+  /** The day on which ramp-up was first enabled, in the pace's timezone. */
+  readonly rampUpFrom: string | null
   readonly createdAt: Date
   readonly updatedAt: Date
 }
@@ -29,11 +34,14 @@ export interface SenderFields {
   readonly provider: 'smtp' | 'capture'
   readonly credentials: string | null
   readonly isDefault: boolean
+  readonly pace: Pace | null
+  readonly rampUpFrom: string | null
 }
 
 const COLUMNS = `id, workspace_id as "workspaceId", name, address, provider, credentials,
   follows_settings as "followsSettings", is_default as "isDefault",
-  paused_at as "pausedAt", paused_code as "pausedCode", paused_reason as "pausedReason", created_at as "createdAt",
+  paused_at as "pausedAt", paused_code as "pausedCode", paused_reason as "pausedReason", pace,
+  ramp_up_from::text as "rampUpFrom", created_at as "createdAt",
   updated_at as "updatedAt"`
 
 export async function listSenders(sql: Sql, workspaceId: string): Promise<Sender[]> {
@@ -63,8 +71,8 @@ export async function insertSender(
   if (fields.isDefault) await clearDefault(sql, workspaceId)
   const { rows } = await sql.query<Sender>(
     `insert into postrider.senders (id, workspace_id, name, address, folded_address, provider, credentials, is_default,
-       created_at, updated_at)
-     values ($2, $1, $3, $4, $5, $6, $7, $8, ${sql.now}, ${sql.now})
+       pace, ramp_up_from, created_at, updated_at)
+     values ($2, $1, $3, $4, $5, $6, $7, $8, $9, $10, ${sql.now}, ${sql.now})
      on conflict (workspace_id, folded_address) do nothing returning ${COLUMNS}`,
     [workspaceId, id, ...values(fields)],
   )
@@ -81,7 +89,7 @@ export async function updateSender(
   if (fields.isDefault) await clearDefault(sql, workspaceId)
   const { rows } = await sql.query<Sender>(
     `update postrider.senders set name = $3, address = $4, folded_address = $5, provider = $6, credentials = $7,
-       is_default = $8, updated_at = ${sql.now}
+       is_default = $8, pace = $9, ramp_up_from = $10, updated_at = ${sql.now}
      where workspace_id = $1 and id = $2 returning ${COLUMNS}`,
     [workspaceId, id, ...values(fields)],
   )
@@ -95,6 +103,8 @@ const values = (fields: SenderFields) => [
   fields.provider,
   fields.credentials,
   fields.isDefault,
+  fields.pace && JSON.stringify(fields.pace),
+  fields.rampUpFrom,
 ]
 
 const clearDefault = (sql: Sql, workspaceId: string) =>
@@ -121,7 +131,7 @@ export async function upsertConfiguredSender(
   sql: Sql,
   workspaceId: string,
   id: string,
-  { name, address, foldedAddress, provider }: Omit<SenderFields, 'credentials' | 'isDefault'>,
+  { name, address, foldedAddress, provider }: Pick<SenderFields, 'name' | 'address' | 'foldedAddress' | 'provider'>,
 ): Promise<void> {
   await sql.query(
     `insert into postrider.senders (id, workspace_id, name, address, folded_address, provider, follows_settings, is_default)

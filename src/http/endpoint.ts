@@ -10,7 +10,7 @@ import type { ProblemCode } from './problem-codes.js'
  * every route with every wrong key are all made from the same list.
  */
 interface Description<Query extends z.ZodType, Body extends z.ZodType, Answer extends z.ZodType> {
-  readonly method: 'get' | 'post' | 'patch' | 'delete'
+  readonly method: 'get' | 'post' | 'put' | 'patch' | 'delete'
   /** In OpenAPI's way of writing it: `/api/emails/{id}`. */
   readonly path: string
   readonly tag: string

@@ -8,7 +8,10 @@ import {
   type SenderFields,
   updateSender,
 } from '../db/senders.js'
+import { readNow } from '../db/sender-days.js'
 import { foldAddress, parseMailbox } from '../domain/address.js'
+import { localDayOf, type Pace } from '../domain/pace.js'
+import { type PaceInput, readPace } from '../domain/read-pace.js'
 import type { DkimKey } from '../domain/sender-credentials.js'
 import { type Problem, PostriderError } from '../errors.js'
 import { newId } from '../id.js'
@@ -23,10 +26,12 @@ export interface SenderInput {
   /** Null takes the signature away. */
   readonly dkim?: DkimKey | null
   readonly isDefault?: boolean
+  /** The whole of it, not a change; null takes it away. */
+  readonly pace?: PaceInput | null
 }
 
 export async function createSender(context: Context, workspaceId: string, input: SenderInput): Promise<Sender> {
-  const fields = readFields(context, input, null)
+  const fields = await readFields(context, input, null)
   const made = await context.db.transaction((tx) => insertSender(tx, workspaceId, newId(), fields))
   if (!made) throw addressTaken()
   context.sendersChanged(workspaceId)
@@ -41,7 +46,7 @@ export async function changeSender(
 ): Promise<Sender> {
   const known = await findSender(context.db, workspaceId, id)
   if (!known) throw notFound()
-  const fields = readFields(context, input, known)
+  const fields = await readFields(context, input, known)
   const changed = await context.db
     .transaction((tx) => updateSender(tx, workspaceId, id, fields))
     .catch((error: unknown) => {
@@ -81,7 +86,7 @@ export async function releaseSender(context: Context, workspaceId: string, id: s
   return resumed
 }
 
-function readFields(context: Context, input: SenderInput, known: Sender | null): SenderFields {
+async function readFields(context: Context, input: SenderInput, known: Sender | null): Promise<SenderFields> {
   const problems: Problem[] = []
   const mailbox = input.address === undefined ? null : parseMailbox(input.address)
   if (input.address !== undefined && !mailbox)
@@ -94,6 +99,7 @@ function readFields(context: Context, input: SenderInput, known: Sender | null):
   const credentials = provider === 'smtp' ? readCredentials(context, input, known, problems) : null
   if (input.isDefault === false && known?.isDefault)
     problems.push({ path: ['isDefault'], detail: 'make another sender the default instead' })
+  const pace = input.pace === undefined ? (known?.pace ?? null) : input.pace && readPaceOf(input.pace, problems)
   if (problems.length > 0)
     throw new PostriderError(
       'sender_invalid',
@@ -108,7 +114,16 @@ function readFields(context: Context, input: SenderInput, known: Sender | null):
     provider,
     credentials,
     isDefault: input.isDefault ?? known?.isDefault ?? false,
+    pace,
+    // Kept once it is set: who switches ramp-up off and on again does not start from the bottom.
+    rampUpFrom: known?.rampUpFrom ?? (pace?.rampUpEnabled ? localDayOf(pace, await readNow(context.db)) : null),
   }
+}
+
+function readPaceOf(input: PaceInput, problems: Problem[]): Pace | null {
+  const read = readPace(input)
+  if (read.problems) problems.push(...read.problems.map(({ path, detail }) => ({ path: ['pace', ...path], detail })))
+  return read.pace ?? null
 }
 
 function readCredentials(
