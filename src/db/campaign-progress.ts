@@ -1,0 +1,172 @@
+import type { CampaignCounts } from '../domain/campaign.js'
+import { isId } from '../id.js'
+import { type Campaign, CAMPAIGN_COLUMNS } from './campaigns.js'
+import type { Sql } from './client.js'
+
+/**
+ * How far a campaign is, in one statement and so at one instant. It reads what waits, what is held, what needs attention
+ * and what ended unsent, each by an index of the lane, and never what has gone out: of a million emails that is what is
+ * left of those that were planned.
+ */
+export interface Progress {
+  readonly campaign: Campaign
+  readonly counts: CampaignCounts
+  /** When the earliest of what waits is due. */
+  readonly nextAt: Date | null
+  readonly lastError: { readonly at: Date; readonly code: string | null; readonly text: string } | null
+  readonly lane: { readonly paused: boolean; readonly heldUntil: Date | null }
+  /** The campaign's batch action. */
+  readonly batch: { readonly state: string; readonly runAt: Date; readonly reason: string | null } | null
+  readonly now: Date
+}
+
+/** Emails of the lane that are not over. Each is in exactly one of these places, by the kernel's invariants. */
+const WAITING = `
+    select id, state, reason_code, run_at from postrider.scheduled_actions
+    where lane_id = $1 and wake_at is not null and type = 'send'`
+const READY = `
+    select id, state, reason_code, run_at from postrider.scheduled_actions
+    where id = any (array(select unnest(action_ids) from postrider.ready_actions where lane_id = $1))
+      and state = 'pending' and wake_at is null and type = 'send'
+    union all
+    select id, state, reason_code, run_at from postrider.scheduled_actions
+    where id = any (array(select unnest(action_ids) from postrider.leases))
+      and lane_id = $1 and state in ('leased', 'armed') and type = 'send'`
+
+/** How many emails of a campaign are due or being sent: what its batch looks at before it plans more. */
+export async function countReadyEmails(sql: Sql, campaignId: string): Promise<number> {
+  const { rows } = await sql.query<{ count: number }>(`select count(*)::int as count from (${READY}) ready`, [campaignId])
+  return rows[0]!.count
+}
+
+export interface Tally {
+  /** Planned and not over. */
+  readonly live: number
+  readonly sent: number
+}
+
+/** For the batch, which holds the campaign: nobody plans meanwhile. */
+export async function tallyEmails(tx: Sql, { id, planned }: Campaign): Promise<Tally> {
+  const { rows } = await tx.query<{ live: number; over: number }>(
+    `select (select count(*)::int from (${WAITING} union all ${READY}) live) as live,
+       (select count(*)::int from postrider.scheduled_actions
+        where lane_id = $1 and needs_attention and type = 'send') +
+       (select count(*)::int from postrider.scheduled_actions
+        where lane_id = $1 and ended_unsent and type = 'send') as over`,
+    [id],
+  )
+  const { live, over } = rows[0]!
+  return { live, sent: planned - live - over }
+}
+
+const FIRST_CONTACT = '00000000-0000-0000-0000-000000000000'
+
+const read = (now: string) => `
+  with campaign as materialized (
+    select ${CAMPAIGN_COLUMNS} from postrider.campaigns where id = $1 and workspace_id = $2
+  ), live as materialized (${WAITING} union all ${READY}
+  ), attention as materialized (
+    select state, reason, reason_code, state_at from postrider.scheduled_actions
+    where lane_id = $1 and needs_attention and type = 'send'
+  ), unsent as materialized (
+    select state, reason_code, count(*)::int as count from postrider.scheduled_actions
+    where lane_id = $1 and ended_unsent and type = 'send' group by state, reason_code
+  ), failing as (
+    select state_at as at, reason_code as code, reason as text from attention
+    union all
+    (select state_at, reason_code, reason from postrider.scheduled_actions
+     where lane_id = $1 and wake_at is not null and type = 'send' and reason is not null order by state_at desc limit 1)
+    order by at desc limit 1
+  )
+  select row_to_json(campaign) as campaign,
+    case when "plannedAt" is not null then 0 else (
+      select count(*)::int from postrider.list_members
+      where list_id = "listId" and contact_id > coalesce("lastCursor", '${FIRST_CONTACT}')) end as "notPlanned",
+    (select count(*)::int from live where state = 'pending' and reason_code is null) as scheduled,
+    (select count(*)::int from live where state = 'pending' and reason_code is not null) as "retryScheduled",
+    (select count(*)::int from live where state <> 'pending') as sending,
+    (select count(*)::int from attention where state = 'failed') as failed,
+    (select count(*)::int from attention where state = 'uncertain') as uncertain,
+    (select coalesce(json_agg(unsent), '[]') from unsent) as unsent,
+    (select min(run_at) from live where state = 'pending') as "nextAt",
+    (select row_to_json(failing) from failing) as "lastError",
+    (select json_build_object('paused', lanes.paused_at is not null,
+       'heldUntil', greatest(lanes.held_until, holder.held_until))
+     from postrider.lanes left join postrider.lanes holder on holder.id = lanes.held_with where lanes.id = $1) as lane,
+    (select json_build_object('state', state, 'runAt', run_at, 'reason', reason) from postrider.scheduled_actions
+     where workspace_id = $2 and dedupe_key = 'campaign-batch:' || $1::uuid) as batch,
+    ${now} as now
+  from campaign`
+
+interface Row extends Omit<Progress, 'campaign' | 'counts' | 'lastError' | 'lane' | 'batch'> {
+  campaign: { readonly [Key in keyof Campaign]: Campaign[Key] extends Date | null ? string | null : Campaign[Key] }
+  notPlanned: number
+  scheduled: number
+  retryScheduled: number
+  sending: number
+  failed: number
+  uncertain: number
+  unsent: { state: string; reason_code: string | null; count: number }[]
+  lastError: { at: string; code: string | null; text: string | null } | null
+  lane: { paused: boolean; heldUntil: string | null } | null
+  batch: { state: string; runAt: string; reason: string | null } | null
+}
+
+export async function readProgress(sql: Sql, workspaceId: string, id: string): Promise<Progress | null> {
+  if (!isId(id)) return null
+  const { rows } = await sql.query<Row>(read(sql.now), [id, workspaceId])
+  const row = rows[0]
+  if (!row) return null
+  const campaign = withDates(row.campaign)
+  return {
+    campaign,
+    counts: toCounts(row, campaign),
+    nextAt: row.nextAt,
+    lastError: row.lastError && { ...row.lastError, at: new Date(row.lastError.at), text: row.lastError.text ?? '' },
+    lane: { paused: row.lane?.paused ?? false, heldUntil: row.lane?.heldUntil ? new Date(row.lane.heldUntil) : null },
+    batch: row.batch && { ...row.batch, runAt: new Date(row.batch.runAt) },
+    now: row.now,
+  }
+}
+
+const INSTANT = /At$/
+
+/** Inside JSON instants are text. */
+const withDates = (row: Row['campaign']): Campaign =>
+  Object.fromEntries(
+    Object.entries(row).map(([name, value]) => [
+      name,
+      INSTANT.test(name) && typeof value === 'string' ? new Date(value) : value,
+    ]),
+  ) as unknown as Campaign
+
+function toCounts(row: Row, { planned, unsubscribed, suppressed }: Campaign): CampaignCounts {
+  const ended = (state: string, matches: (code: string | null) => boolean = () => true) =>
+    row.unsent
+      .filter((group) => group.state === state && matches(group.reason_code))
+      .reduce((sum, { count }) => sum + count, 0)
+  const { notPlanned, scheduled, retryScheduled, sending, failed, uncertain } = row
+  const unsubscribedLater = ended('skipped', (code) => code === 'unsubscribed')
+  const removed = ended('skipped', (code) => code === 'contact_removed')
+  const rest = {
+    scheduled,
+    retryScheduled,
+    sending,
+    failed,
+    uncertain,
+    removed,
+    canceled: ended('canceled'),
+    expired: ended('expired'),
+    dismissed: ended('dismissed'),
+  }
+  const skippedLater = ended('skipped') - unsubscribedLater - removed
+  const notSent = Object.values(rest).reduce((sum, count) => sum + count, unsubscribedLater + skippedLater)
+  return {
+    ...rest,
+    audience: notPlanned + planned + unsubscribed + suppressed,
+    notPlanned,
+    sent: planned - notSent,
+    unsubscribed: unsubscribed + unsubscribedLater,
+    suppressed: suppressed + skippedLater,
+  }
+}

@@ -1,0 +1,197 @@
+import type { CampaignStatus } from '../domain/campaign.js'
+import { isId } from '../id.js'
+import type { Sql } from './client.js'
+
+export interface Campaign {
+  readonly id: string
+  readonly workspaceId: string
+  readonly name: string
+  readonly status: CampaignStatus
+  readonly listId: string
+  readonly templateId: string
+  /** Frozen at launch. */
+  readonly templateVersion: number | null
+  readonly senderId: string
+  readonly replyTo: string | null
+  readonly batchSize: number
+  readonly hourlyLimit: number | null
+  readonly followPace: boolean
+  readonly scheduledAt: Date | null
+  readonly expiresAt: Date | null
+  readonly lastCursor: string | null
+  readonly lastBatchAt: Date | null
+  readonly plannedAt: Date | null
+  readonly planned: number
+  readonly unsubscribed: number
+  readonly suppressed: number
+  readonly sampledAt: Date | null
+  readonly sampledSent: number
+  readonly startedAt: Date | null
+  readonly finishedAt: Date | null
+  readonly createdAt: Date
+  readonly updatedAt: Date
+}
+
+/** What people choose. */
+export type CampaignFields = Pick<
+  Campaign,
+  | 'name'
+  | 'listId'
+  | 'templateId'
+  | 'senderId'
+  | 'replyTo'
+  | 'batchSize'
+  | 'hourlyLimit'
+  | 'followPace'
+  | 'scheduledAt'
+  | 'expiresAt'
+>
+
+export const CAMPAIGN_COLUMNS = `id, workspace_id as "workspaceId", name, status, list_id as "listId", template_id as "templateId",
+  template_version as "templateVersion", sender_id as "senderId", reply_to as "replyTo", batch_size as "batchSize",
+  hourly_limit as "hourlyLimit", follow_pace as "followPace", scheduled_at as "scheduledAt", expires_at as "expiresAt",
+  last_cursor as "lastCursor", last_batch_at as "lastBatchAt", planned_at as "plannedAt", planned, unsubscribed,
+  suppressed, sampled_at as "sampledAt", sampled_sent as "sampledSent", started_at as "startedAt",
+  finished_at as "finishedAt", created_at as "createdAt", updated_at as "updatedAt"`
+
+const CHOSEN = `name, list_id, template_id, sender_id, reply_to, batch_size, hourly_limit, follow_pace, scheduled_at, expires_at`
+const chosen = (fields: CampaignFields) => [
+  fields.name,
+  fields.listId,
+  fields.templateId,
+  fields.senderId,
+  fields.replyTo,
+  fields.batchSize,
+  fields.hourlyLimit,
+  fields.followPace,
+  fields.scheduledAt,
+  fields.expiresAt,
+]
+
+export async function insertCampaign(
+  sql: Sql,
+  workspaceId: string,
+  id: string,
+  fields: CampaignFields,
+): Promise<Campaign> {
+  const { rows } = await sql.query<Campaign>(
+    `insert into postrider.campaigns (id, workspace_id, ${CHOSEN}, created_at, updated_at)
+     values ($2, $1, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, ${sql.now}, ${sql.now}) returning ${CAMPAIGN_COLUMNS}`,
+    [workspaceId, id, ...chosen(fields)],
+  )
+  return rows[0]!
+}
+
+/** Null when there is no such draft: what was launched is not changed any more. */
+export async function updateDraft(
+  sql: Sql,
+  workspaceId: string,
+  id: string,
+  fields: CampaignFields,
+): Promise<Campaign | null> {
+  const { rows } = await sql.query<Campaign>(
+    `update postrider.campaigns set (${CHOSEN}, updated_at) = ($3, $4, $5, $6, $7, $8, $9, $10, $11, $12, ${sql.now})
+     where workspace_id = $1 and id = $2 and status = 'draft' returning ${CAMPAIGN_COLUMNS}`,
+    [workspaceId, id, ...chosen(fields)],
+  )
+  return rows[0] ?? null
+}
+
+export async function findCampaign(sql: Sql, workspaceId: string, id: string): Promise<Campaign | null> {
+  return find(sql, workspaceId, id, '')
+}
+
+/** Whoever changes what a campaign is doing holds its row: people and its batch wait for each other. */
+export async function lockCampaign(tx: Sql, workspaceId: string, id: string): Promise<Campaign | null> {
+  return find(tx, workspaceId, id, 'for update')
+}
+
+async function find(sql: Sql, workspaceId: string, id: string, lock: string): Promise<Campaign | null> {
+  if (!isId(id)) return null
+  const { rows } = await sql.query<Campaign>(
+    `select ${CAMPAIGN_COLUMNS} from postrider.campaigns where workspace_id = $1 and id = $2 ${lock}`,
+    [workspaceId, id],
+  )
+  return rows[0] ?? null
+}
+
+export interface CampaignFilter {
+  readonly status?: CampaignStatus
+  readonly listId?: string
+}
+
+/** Newest first. */
+export async function listCampaigns(
+  sql: Sql,
+  workspaceId: string,
+  { status, listId }: CampaignFilter,
+  { limit, after, before }: { readonly limit: number; readonly after?: string; readonly before?: string },
+): Promise<Campaign[]> {
+  const { rows } = await sql.query<Campaign>(
+    `select ${CAMPAIGN_COLUMNS} from postrider.campaigns
+     where workspace_id = $1 and ($2::text is null or status = $2) and ($3::uuid is null or list_id = $3)
+       and ($4::uuid is null or id < $4) and ($5::uuid is null or id > $5)
+     order by id ${before === undefined ? 'desc' : 'asc'} limit $6`,
+    [workspaceId, status ?? null, listId ?? null, after ?? null, before ?? null, limit],
+  )
+  return before === undefined ? rows : rows.toReversed()
+}
+
+/** Drafts only: the emails of the others still speak of their campaign. */
+export async function deleteDraft(sql: Sql, workspaceId: string, id: string): Promise<boolean> {
+  const { rowCount } = await sql.query(
+    `delete from postrider.campaigns where workspace_id = $1 and id = $2 and status = 'draft'`,
+    [workspaceId, id],
+  )
+  return rowCount === 1
+}
+
+/** Freezes the template's newest version. Called under `lockCampaign`. */
+export async function launch(
+  tx: Sql,
+  { id, workspaceId }: Campaign,
+  { templateVersion, scheduledAt }: { templateVersion: number; scheduledAt: Date | null },
+): Promise<Campaign> {
+  const { rows } = await tx.query<Campaign>(
+    `update postrider.campaigns set template_version = $3, scheduled_at = $4, updated_at = ${tx.now},
+       status = case when $4::timestamptz > ${tx.now} then 'scheduled' else 'running' end,
+       started_at = case when $4::timestamptz > ${tx.now} then null else ${tx.now} end
+     where workspace_id = $1 and id = $2 returning ${CAMPAIGN_COLUMNS}`,
+    [workspaceId, id, templateVersion, scheduledAt],
+  )
+  return rows[0]!
+}
+
+/** Called under `lockCampaign`. */
+export async function setStatus(tx: Sql, { id, workspaceId }: Campaign, status: CampaignStatus): Promise<Campaign> {
+  const over = status === 'sent' || status === 'canceled'
+  const { rows } = await tx.query<Campaign>(
+    `update postrider.campaigns set status = $3, updated_at = ${tx.now},
+       finished_at = case when $4 then ${tx.now} end,
+       started_at = case when $3 = 'running' then coalesce(started_at, ${tx.now}) else started_at end,
+       -- A rate measured across a pause would be nobody's rate.
+       sampled_at = case when $3 = status then sampled_at end
+     where workspace_id = $1 and id = $2 returning ${CAMPAIGN_COLUMNS}`,
+    [workspaceId, id, status, over],
+  )
+  return rows[0]!
+}
+
+/** How many campaigns would stand there without this list or template. */
+export async function countCampaignsOf(
+  sql: Sql,
+  workspaceId: string,
+  of: { readonly listId: string } | { readonly templateId: string } | { readonly senderId: string },
+): Promise<number> {
+  const [column, id] =
+    'listId' in of
+      ? ['list_id', of.listId]
+      : 'templateId' in of
+        ? ['template_id', of.templateId]
+        : ['sender_id', of.senderId]
+  const { rows } = await sql.query<{ count: number }>(
+    `select count(*)::int as count from postrider.campaigns where workspace_id = $1 and ${column} = $2`,
+    [workspaceId, id],
+  )
+  return rows[0]!.count
+}
