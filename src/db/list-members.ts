@@ -33,6 +33,15 @@ export async function listMembers(
   return before === undefined ? rows : rows.toReversed()
 }
 
+/** In the order of ids, behind one: the way a campaign walks a list. */
+export async function walkMembers(sql: Sql, listId: string, after: string | null, limit: number): Promise<Member[]> {
+  const { rows } = await sql.query<Member>(
+    `${MEMBERS} and ($2::uuid is null or contact_id > $2) order by contact_id limit $3`,
+    [listId, after, limit],
+  )
+  return rows
+}
+
 export async function findMember(sql: Sql, listId: string, contactId: string): Promise<Member | null> {
   const { rows } = await sql.query<Member>(`${MEMBERS} and contact_id = $2`, [listId, contactId])
   return rows[0] ?? null

@@ -54,3 +54,13 @@ export async function listSuppressions(
   )
   return rows
 }
+
+/** Those of one folded address. */
+export async function findSuppressions(sql: Sql, workspaceId: string, address: string): Promise<Suppression[]> {
+  const { rows } = await sql.query<Suppression>(
+    `select address, scope, reason, detail, created_at as "createdAt" from postrider.suppressions
+     where workspace_id = $1 and address = $2 order by scope`,
+    [workspaceId, address],
+  )
+  return rows
+}

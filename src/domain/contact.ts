@@ -117,9 +117,9 @@ function isTimezone(name: string): boolean {
   if (name.length > 64 || !/^[a-z][\w+/-]*$/i.test(name)) return false
   const known = asked.get(name)
   if (known !== undefined) return known
-  let valid = true
+  let valid: boolean
   try {
-    new Intl.DateTimeFormat('en', { timeZone: name })
+    valid = new Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions().timeZone !== ''
   } catch {
     valid = false
   }

@@ -8,7 +8,7 @@ import type { Call, Endpoint, KeyedEndpoint, OpenCall, OpenEndpoint } from './en
 import type { Env } from './observe.js'
 import { RequestError } from './problem.js'
 import type { RateLimit } from './rate-limit.js'
-import { readJson } from './read-body.js'
+import { readJson, readStream } from './read-body.js'
 import { readInput } from './read-input.js'
 
 export interface Gate {
@@ -27,21 +27,29 @@ export const answerRequest =
     const caller = 'scope' in endpoint ? await admit(c, endpoint, gate, headers) : null
     const query = endpoint.query && readInput(endpoint.query, c.req.query(), 'query')
     const body = endpoint.body && readInput(endpoint.body, await bodyOf(c, endpoint), 'body')
+    let status = endpoint.status ?? 200
     const open = {
       options,
       query,
       body,
+      stream: endpoint.stream ? readStream(c.req.raw, endpoint.stream) : NOTHING,
       param: (name: string) => c.req.param(name) ?? '',
       header: (name: string) => c.req.header(name),
       setHeader: (name: string, value: string) => void (headers[name] = value),
+      setStatus: (chosen: number) => void (status = chosen),
     }
     const result = caller
       ? await (endpoint as KeyedEndpoint).run(keyedCall(open, caller, gate))
       : await (endpoint as OpenEndpoint).run(open)
-    if (!(result instanceof Response)) return c.json(result, (endpoint.status ?? 200) as ContentfulStatusCode, headers)
+    if (!(result instanceof Response)) return c.json(result, status as ContentfulStatusCode, headers)
     for (const [name, value] of Object.entries(headers)) if (!result.headers.has(name)) result.headers.set(name, value)
     return result
   }
+
+/** The body of an endpoint that takes none. */
+const NOTHING: AsyncIterable<Uint8Array> = {
+  [Symbol.asyncIterator]: () => ({ next: async () => ({ done: true, value: undefined }) }),
+}
 
 async function admit(
   c: HonoContext<Env>,
@@ -88,8 +96,8 @@ const keyedCall = (open: OpenCall<unknown, unknown>, caller: Caller, { keys }: G
   ...open,
   caller,
   keys,
-  id(prefix) {
-    const id = readId(prefix, open.param('id'))
+  id(prefix, param = 'id') {
+    const id = readId(prefix, open.param(param))
     if (id === null) throw notFound(prefix)
     return id
   },

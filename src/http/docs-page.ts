@@ -85,12 +85,14 @@ const renderLink = ({ operationId, summary }: Operation) =>
 
 function renderOperation(operation: Operation): string {
   const { verb, path, operationId, summary, description, parameters = [], requestBody, responses } = operation
-  const body = requestBody?.content['application/json']
+  const [type, body] = Object.entries(requestBody?.content ?? {})[0] ?? []
+  const shape =
+    body?.schema && type === 'application/json' ? renderShape(body.schema) : `<p><code>${escape(type ?? '')}</code></p>`
   return `<article id="${escape(operationId)}"><h3><span class="verb ${escape(verb)}">${escape(verb)}</span>
 <code>${escape(path)}</code><span class="scope">${renderAccess(operation)}</span></h3>
 <p><b>${escape(summary)}.</b> ${escape(description ?? '')}</p>
 ${parameters.length > 0 ? `<h4>Parameters</h4>${renderTable(parameters.map(renderParameter))}` : ''}
-${body?.schema ? `<h4>Body${requestBody?.required ? '' : ' (optional)'}</h4>${renderShape(body.schema)}` : ''}
+${body?.schema ? `<h4>Body${requestBody?.required ? '' : ' (optional)'}</h4>${shape}` : ''}
 <h4>Answers</h4>${renderTable(Object.entries(responses).map(([status, answer]) => [status, escape(answer.description), renderContent(answer.content)]))}
 <h4>Example</h4><pre>${escape(writeCurl(operation))}</pre></article>`
 }
@@ -151,12 +153,17 @@ const renderTable = (rows: readonly (readonly string[])[]) =>
   `<div class="scroll"><table>${rows.map((row) => `<tr>${row.map((cell) => `<td>${cell}</td>`).join('')}</tr>`).join('')}</table></div>`
 
 function writeCurl({ verb, path, security, requestBody }: Operation): string {
-  const body = requestBody?.content['application/json']?.example
+  const [type, content] = Object.entries(requestBody?.content ?? {})[0] ?? []
+  const body = content?.example
+  const data =
+    typeof body === 'string'
+      ? `--data-binary $'${body.replaceAll('\n', String.raw`\n`)}'`
+      : `-d '${JSON.stringify(body)}'`
   const key = security[0]?.['apiKey'] ? '$POSTRIDER_API_KEY' : '$CRON_SECRET'
   return [
     `curl${verb === 'get' ? '' : ` -X ${verb.toUpperCase()}`} http://localhost:3400${path}`,
     ...(security.length > 0 ? [`  -H "Authorization: Bearer ${key}"`] : []),
-    ...(body === undefined ? [] : [`  -H 'Content-Type: application/json'`, `  -d '${JSON.stringify(body)}'`]),
+    ...(body === undefined ? [] : [`  -H 'Content-Type: ${type}'`, `  ${data}`]),
   ].join(' \\\n')
 }
 

@@ -18,6 +18,8 @@ interface Description<Query extends z.ZodType, Body extends z.ZodType, Answer ex
   readonly description?: string
   readonly query?: Query
   readonly body?: Body
+  /** The body is of this content type and is read by the endpoint itself, as it comes. */
+  readonly stream?: { readonly contentType: string; readonly limit: number }
   /** Without a body, the body is `{}`. */
   readonly bodyOptional?: boolean
   /** A body in the documentation's curl line. */
@@ -25,6 +27,8 @@ interface Description<Query extends z.ZodType, Body extends z.ZodType, Answer ex
   readonly headers?: Readonly<Record<string, string>>
   readonly status?: number
   readonly answers: string
+  /** Another success, chosen by `setStatus`, with an answer of the same shape. */
+  readonly otherwise?: { readonly status: number; readonly answers: string }
   /** JSON of this shape; or another content type. */
   readonly answer: Answer | { readonly contentType: string }
   /** What can go wrong beyond what can go wrong everywhere. */
@@ -36,16 +40,19 @@ export interface OpenCall<Query, Body> {
   readonly options: AppOptions
   readonly query: Query
   readonly body: Body
+  /** Of an endpoint with `stream`. */
+  readonly stream: AsyncIterable<Uint8Array>
   param(name: string): string
   header(name: string): string | undefined
   setHeader(name: string, value: string): void
+  setStatus(status: number): void
 }
 
 export interface Call<Query, Body> extends OpenCall<Query, Body> {
   readonly caller: Caller
   readonly keys: Authenticator
   /** The id in the path; 404 for what is none, as for one that is another workspace's. */
-  id(prefix: IdPrefix): string
+  id(prefix: IdPrefix, param?: string): string
 }
 
 type Result<Answer extends z.ZodType> = Promise<z.input<Answer> | Response>

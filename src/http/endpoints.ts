@@ -1,12 +1,17 @@
 import type { Endpoint } from './endpoint.js'
 import { apiKeyEndpoints } from './routes/api-keys.js'
+import { contactEndpoints } from './routes/contacts.js'
 import { cronEndpoints } from './routes/cron.js'
 import { documentationEndpoints } from './routes/documentation.js'
 import { emailEndpoints } from './routes/emails.js'
 import { eventEndpoints } from './routes/events.js'
 import { healthEndpoints } from './routes/health.js'
+import { importEndpoints } from './routes/imports.js'
 import { inboxEndpoints } from './routes/inbox.js'
+import { listMemberEndpoints } from './routes/list-members.js'
+import { listEndpoints } from './routes/lists.js'
 import { outboxEndpoints } from './routes/outbox.js'
+import { paceEndpoints } from './routes/pace.js'
 import { sendEndpoints } from './routes/send.js'
 import { senderEndpoints } from './routes/senders.js'
 import { suppressionEndpoints } from './routes/suppressions.js'
@@ -17,7 +22,12 @@ export const ENDPOINTS: readonly Endpoint[] = [
   ...emailEndpoints,
   ...outboxEndpoints,
   ...senderEndpoints,
+  ...paceEndpoints,
   ...suppressionEndpoints,
+  ...contactEndpoints,
+  ...listEndpoints,
+  ...listMemberEndpoints,
+  ...importEndpoints,
   ...inboxEndpoints,
   ...eventEndpoints,
   ...apiKeyEndpoints,

@@ -31,7 +31,7 @@ export function describeApi(endpoints: readonly Endpoint[]): OpenApiDocument {
 }
 
 function describe(endpoint: Endpoint): RouteConfig {
-  const { method, path, tag, summary, description, query, body, bodyOptional, example, headers } = endpoint
+  const { method, path, tag, summary, description, query, body, stream, bodyOptional, example, headers } = endpoint
   const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name!)
   const isOpen = 'access' in endpoint && endpoint.access === 'open'
   const security = 'scope' in endpoint ? [{ apiKey: [endpoint.scope] }] : isOpen ? [] : [{ cronSecret: [] }]
@@ -53,12 +53,18 @@ function describe(endpoint: Endpoint): RouteConfig {
           content: { 'application/json': { schema: body, ...(example !== undefined && { example }) } },
         },
       }),
+      ...(stream && {
+        body: { required: true, content: { [stream.contentType]: { schema: z.string(), example } } },
+      }),
     },
     responses: {
       [endpoint.status ?? 200]: {
         description: endpoint.answers,
         content: contentOf(endpoint),
       },
+      ...(endpoint.otherwise && {
+        [endpoint.otherwise.status]: { description: endpoint.otherwise.answers, content: contentOf(endpoint) },
+      }),
       ...problemsOf(endpoint),
     },
   }
@@ -91,6 +97,7 @@ function problemsOf(endpoint: Endpoint): RouteConfig['responses'] {
     ...(endpoint.body
       ? (['json_malformed', 'body_too_large', 'content_type_unsupported', 'request_invalid'] as const)
       : []),
+    ...(endpoint.stream ? (['body_too_large', 'content_type_unsupported', 'request_invalid'] as const) : []),
     ...(/\{\w+\}/.test(endpoint.path) && !endpoint.problems?.some((code) => statusOfCode(code) === 404)
       ? (['not_found'] as const)
       : []),

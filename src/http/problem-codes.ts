@@ -9,7 +9,7 @@ const REQUEST_CODES = {
   not_found: { status: 404, title: 'There is nothing here.' },
   method_not_allowed: { status: 405, title: 'This resource does not know the method.' },
   body_too_large: { status: 413, title: 'The body is too large.' },
-  content_type_unsupported: { status: 415, title: 'The body must be JSON.' },
+  content_type_unsupported: { status: 415, title: 'The body is not of the content type that is taken here.' },
   request_invalid: { status: 422, title: 'The request is not valid.' },
   rate_limited: { status: 429, title: 'Too many requests.' },
   internal_error: { status: 500, title: 'Something went wrong on our side.' },

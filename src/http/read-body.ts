@@ -44,4 +44,30 @@ async function readText(request: Request): Promise<string> {
   return new TextDecoder().decode(Buffer.concat(chunks))
 }
 
-const tooLarge = () => new RequestError('body_too_large', `The body may have ${BODY_LIMIT} bytes.`)
+/** The bytes of a request as they come, for those who need not hold them all. */
+export function readStream(
+  request: Request,
+  { contentType, limit }: { readonly contentType: string; readonly limit: number },
+): AsyncIterable<Uint8Array> {
+  const [type, ...parameters] = (request.headers.get('content-type') ?? '').toLowerCase().split(';')
+  const foreign = parameters.some((each) => /^\s*charset=/.test(each) && !/^\s*charset="?utf-8"?\s*$/.test(each))
+  if (type!.trim() !== contentType || foreign)
+    throw new RequestError(
+      'content_type_unsupported',
+      `Send the body as ${contentType} in UTF-8, with Content-Type: ${contentType}.`,
+    )
+  if (Number(request.headers.get('content-length')) > limit) throw tooLarge(limit)
+  return limited(request, limit)
+}
+
+async function* limited({ body }: Request, limit: number): AsyncGenerator<Uint8Array> {
+  let length = 0
+  if (!body) return
+  for await (const chunk of body as AsyncIterable<Uint8Array>) {
+    length += chunk.byteLength
+    if (length > limit) throw tooLarge(limit)
+    yield chunk
+  }
+}
+
+const tooLarge = (limit = BODY_LIMIT) => new RequestError('body_too_large', `The body may have ${limit} bytes.`)

@@ -139,7 +139,7 @@ function createNotes(): Notes {
 const describeEnd = (error: unknown) =>
   error instanceof CsvEnd
     ? `${error.message} What comes before it was imported.`
-    : 'The file stopped coming before its end. What had come was imported: send it again, and it merges.'
+    : `The file stopped coming before its end (${error instanceof Error ? error.message : String(error)}). What had come was imported: send it again, and it merges.`
 
 const describeFailure = (error: unknown) =>
   error instanceof PostriderError
