@@ -7,10 +7,13 @@ import type { Dispatcher } from './engine/dispatcher.js'
 import type { Waker } from './engine/waker.js'
 import { groupCommit } from './group-commit.js'
 import { newId } from './id.js'
+import type { LinkSigner } from './link-signer.js'
 import type { Log } from './log.js'
 import type { Context } from './operations/context.js'
 import { type Providers, readCredentials } from './compose-providers.js'
 import type { SecretBox } from './secret-box.js'
+import type { CampaignRenderer } from './templates/render-campaign-email.js'
+import { createTemplateCache } from './templates/template-cache.js'
 
 /** Puts together what operations need: shared commits, remembered senders, sending within a request. */
 export interface ContextOptions {
@@ -22,6 +25,9 @@ export interface ContextOptions {
   readonly worker: string
   readonly leaseMs: number
   readonly secretBox: () => SecretBox
+  readonly links: LinkSigner
+  readonly publicUrl: string
+  readonly renderer: CampaignRenderer
 }
 
 /** A group is one statement: up to so many emails, or one large call. */
@@ -39,7 +45,7 @@ interface Accepting {
 }
 
 export function composeContext(options: ContextOptions): Context & SenderFinder {
-  const { db, log, dispatcher, waker, providers, worker, leaseMs, secretBox } = options
+  const { db, log, dispatcher, waker, providers, worker, leaseMs, secretBox, links, publicUrl, renderer } = options
   const remembered = new Map<string, { at: number; senders: Promise<readonly Sender[]> }>()
 
   const accept = groupCommit<Accepting, ReadonlyMap<string, Date>>(
@@ -80,6 +86,10 @@ export function composeContext(options: ContextOptions): Context & SenderFinder 
     sendersOf,
     sendersChanged: (workspaceId) => void remembered.delete(workspaceId),
     findSender: rememberedSender,
+    publicUrl,
+    readLink: (token) => links.read(token),
+    renderer,
+    templates: createTemplateCache(),
     wake: (later) => waker.wake(later),
     newLease: () => ({ token: newId(), worker, leaseMs }),
     sealCredentials(credentials) {

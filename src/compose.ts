@@ -27,6 +27,7 @@ import { createWaker } from './engine/waker.js'
 import { groupCommit } from './group-commit.js'
 import { createApp } from './http/create-app.js'
 import { DEFAULT_WORKSPACE, newId } from './id.js'
+import { createLinkSigner } from './link-signer.js'
 import { createLog, type Log } from './log.js'
 import { createMetrics } from './metrics.js'
 import { ensureConfiguredSender, followSettings } from './operations/configured-sender.js'
@@ -37,6 +38,7 @@ import type { SmtpProviderOptions } from './providers/smtp.js'
 import type { SmtpSettings } from './providers/smtp-settings.js'
 import { findSecret } from './secret.js'
 import { createSecretBox, type SecretBox } from './secret-box.js'
+import { createCampaignRenderer } from './templates/render-campaign-email.js'
 
 /** The wiring: the only place that knows how the parts are put together. */
 export interface PostriderOptions {
@@ -63,6 +65,8 @@ export interface PostriderOptions {
   readonly mailFrom?: Mailbox
   /** Seals stored credentials and signs links. With the embedded database one is made if there is none. */
   readonly secret?: string | null
+  /** Where links in emails lead to. */
+  readonly publicUrl?: string
   /** An API key of the default workspace with all scopes. */
   readonly apiKey?: string | null
   readonly cronSecret?: string | null
@@ -118,6 +122,7 @@ export interface Postrider {
 
 const MAIL_FROM: Mailbox = { name: 'Postrider', address: 'hello@localhost' }
 const DATA_DIRECTORY = './.postrider'
+const PUBLIC_URL = 'http://127.0.0.1:3400'
 const LOADED_TOGETHER = 500
 
 export async function createPostrider(options: PostriderOptions = {}): Promise<Postrider> {
@@ -148,8 +153,11 @@ export async function createPostrider(options: PostriderOptions = {}): Promise<P
   const mailFrom = options.mailFrom ?? MAIL_FROM
   const dataDirectory = options.dataDirectory ?? DATA_DIRECTORY
   let secretBox: SecretBox | undefined
-  const openSecretBox = () =>
-    (secretBox ??= createSecretBox(findSecret(options.secret ?? null, options.databaseUrl ? null : dataDirectory)))
+  const readSecret = () => findSecret(options.secret ?? null, options.databaseUrl ? null : dataDirectory)
+  const openSecretBox = () => (secretBox ??= createSecretBox(readSecret()))
+  const publicUrl = options.publicUrl ?? PUBLIC_URL
+  const links = createLinkSigner(readSecret)
+  const renderer = createCampaignRenderer({ publicUrl, sign: links })
 
   const metrics = createMetrics({ backlog: () => readBacklog(db), countActions: () => countLiveActions(db) })
   const providers = composeProviders({
@@ -197,7 +205,19 @@ export async function createPostrider(options: PostriderOptions = {}): Promise<P
     onRebuilt: (rebuilt) => metrics.onRebuilt(rebuilt),
   })
   const pruner = createPruner({ db, log, retentionMs: options.retentionMs ?? 90 * 86_400_000 })
-  const context = composeContext({ db, log, dispatcher, waker, providers, worker, leaseMs, secretBox: openSecretBox })
+  const context = composeContext({
+    db,
+    log,
+    dispatcher,
+    waker,
+    providers,
+    worker,
+    leaseMs,
+    secretBox: openSecretBox,
+    links,
+    publicUrl,
+    renderer,
+  })
   const configured = { ...mailFrom, provider: smtp === null ? ('capture' as const) : ('smtp' as const) }
   let ready = true
   const tick = async (forMs: number) => {

@@ -3,7 +3,10 @@ import type { Database } from '../db/client.js'
 import type { Sender } from '../db/senders.js'
 import type { Evidence } from '../domain/failure.js'
 import type { SenderCredentials } from '../domain/sender-credentials.js'
+import type { Link } from '../link-signer.js'
 import type { Log } from '../log.js'
+import type { CampaignRenderer } from '../templates/render-campaign-email.js'
+import type { TemplateCache } from '../templates/template-cache.js'
 
 /** What operations need of the running system; put together by compose. */
 export interface Context {
@@ -20,6 +23,12 @@ export interface Context {
   openCredentials(sealed: string): SenderCredentials
   /** Connects and authenticates as a sender would, without sending. */
   testSender(workspaceId: string, senderId: string): Promise<SenderTest>
+  /** Where links in emails lead to. */
+  readonly publicUrl: string
+  /** What the unsubscribe link of a mail is about; null for a token that is none of ours. */
+  readLink(token: string): Link | null
+  readonly renderer: CampaignRenderer
+  readonly templates: TemplateCache
   /** Something may be due. */
   wake(later?: boolean): void
   /** A fresh lease for emails that this process will send within the caller's request. */

@@ -28,6 +28,7 @@ const VIOLATIONS = [
   },
   { file: 'src/mime/planted.ts', code: `import '../db/client.js'`, caught: 'mime imports domain only' },
   { file: 'src/mime/planted.ts', code: `import '../operations/send-emails.js'`, caught: 'mime imports domain only' },
+  { file: 'src/templates/planted.ts', code: `import '../db/client.js'`, caught: 'templates import domain and mime' },
   { file: 'src/providers/planted.ts', code: `import '../db/client.js'`, caught: 'import domain only' },
   { file: 'src/brokers/planted.ts', code: `import '../engine/loop.js'`, caught: 'import domain only' },
   { file: 'src/engine/planted.ts', code: `import '../compose.js'`, caught: 'only compose sees implementations' },
