@@ -22,6 +22,7 @@ export interface Row {
   readonly attempts: number
   readonly rescues: number
   readonly lease_token: string | null
+  readonly in_doubt: boolean
   readonly needs_attention: boolean
   readonly reason: string | null
   readonly reason_code: string | null

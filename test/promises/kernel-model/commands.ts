@@ -40,10 +40,11 @@ function command(name: string, by: readonly Mover[], run: (model: Model, real: R
 async function compare(expected: Model, real: Real, by: readonly Mover[]): Promise<void> {
   const rows = new Map((await real.kernel.rows()).map((row) => [row.id, row]))
   const told = [...expected.actions.values()].map(
-    ({ id, state, attempts, rescues, token }) => `${id} ${state} ${attempts} ${rescues} ${token}`,
+    ({ id, state, attempts, rescues, inDoubt, token }) => `${id} ${state} ${attempts} ${rescues} ${inDoubt} ${token}`,
   )
   const found = [...rows.values()].map(
-    ({ id, state, attempts, rescues, lease_token }) => `${id} ${state} ${attempts} ${rescues} ${lease_token}`,
+    ({ id, state, attempts, rescues, in_doubt, lease_token }) =>
+      `${id} ${state} ${attempts} ${rescues} ${in_doubt} ${lease_token}`,
   )
   const wrong = found.toSorted().filter((line) => !told.includes(line))
   if (wrong.length > 0 || told.length !== found.length)
@@ -87,6 +88,7 @@ const schedule = (key: string, lane: number, later: boolean, mortal: boolean) =>
       attempts: 0,
       rescues: 0,
       token: null,
+      inDoubt: false,
       dueAt: expected.now + (later ? model.LATER : 0),
       handedOver: 0,
     })
@@ -206,6 +208,25 @@ const armWhatAnotherTook = (find: Finder, worker: number) =>
 const answerLate = (find: Finder, outcome: Outcome) =>
   inTurn('answer late', find, (it) => [arm(it), pass(Math.max(...model.STEPS)), rescue(), settle(it, outcome)])
 
+/** Uncertain, sent again, and in somebody's hands: what ends it now must not say that nothing was sent. */
+const sendAgain = (find: Finder, worker: number, what: Outcome) =>
+  inTurn('send again', find, (it) => [
+    arm(it),
+    settle(it, { kind: 'uncertain', reason }),
+    decideAbout(it, 'resolve again'),
+    claim(worker, 10),
+    settle(newestOf(it), what),
+    settle(it, { kind: 'done' }),
+  ])
+
+/** The latest holder of the same action. */
+const newestOf =
+  (find: Finder): Finder =>
+  (expected) => {
+    const id = find(expected)?.id
+    return expected.workers.flat().findLast((memory) => memory.id === id)
+  }
+
 const rescue = () =>
   command('rescue', ['rescue'], async (expected, { kernel }) => {
     await rescueActions(kernel.db, 1_000)
@@ -221,10 +242,15 @@ const cancel = (which: number) =>
   })
 
 const decide = (which: number, decision: Decision) =>
-  command(`decide(${which}, ${decision})`, ['person'], async (expected, { kernel: { db } }) => {
+  decideAbout(({ actions }) => {
     // Whom a person is shown first: what needs attention.
-    const attention = [...expected.actions.values()].filter(({ state }) => state === 'failed' || state === 'uncertain')
-    const id = (pick(attention, which) ?? pick([...expected.actions.values()], which))?.id
+    const attention = [...actions.values()].filter(({ state }) => state === 'failed' || state === 'uncertain')
+    return pick(attention, which) ?? pick([...actions.values()], which)
+  }, decision)
+
+const decideAbout = (find: (expected: Model) => { readonly id: string } | undefined, decision: Decision) =>
+  command(`decide ${decision}`, ['person'], async (expected, { kernel: { db } }) => {
+    const id = find(expected)?.id
     if (!id) return
     const run = {
       retry: () => retryAction(db, DEFAULT_WORKSPACE, id),
@@ -287,6 +313,7 @@ export const steps: fc.Arbitrary<Command>[] = [
   something.map(armBehindAPause),
   fc.tuple(something, small).map(([it, worker]) => armWhatAnotherTook(it, worker)),
   fc.tuple(something, outcome).map(([it, what]) => answerLate(it, what)),
+  fc.tuple(something, small, outcome).map(([it, worker, what]) => sendAgain(it, worker, what)),
   fc.constant(rescue()),
   small.map(cancel),
   // Canceling is for good; drawn as often as the rest it would leave no lane to tell a story in.

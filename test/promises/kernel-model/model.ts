@@ -10,6 +10,8 @@ export interface ModelAction {
   attempts: number
   rescues: number
   token: string | null
+  /** Sent again after a hand-over nobody could decide about. */
+  inDoubt: boolean
   /** Not claimable before this. */
   dueAt: number
   /** Hand-overs of which nobody has said that they did not happen. More than one is an email sent twice. */
@@ -61,6 +63,17 @@ function move(action: ModelAction, to: ActionState, by: Mover): void {
   action.state = to
 }
 
+/** What may have been taken is never called not sent: it is uncertain again, and nobody holds it. */
+function end(action: ModelAction, to: ActionState, by: Mover): void {
+  if (!action.inDoubt) {
+    move(action, to, by)
+    action.token = null
+    return
+  }
+  if (action.state !== 'uncertain') move(action, 'uncertain', by)
+  action.token = action.id
+}
+
 /** Says why a claim must not have ended like this, and otherwise believes it. */
 export function claim(model: Model, id: string, becomes: ActionState, token: string): void {
   const action = model.actions.get(id)!
@@ -68,14 +81,17 @@ export function claim(model: Model, id: string, becomes: ActionState, token: str
   const refuse = (why: string) => {
     throw new Error(`${id} became ${becomes}, but ${why}`)
   }
-  if (becomes === 'canceled') {
-    if (!lane.canceled) refuse('its lane is not canceled')
-    return move(action, 'canceled', 'cancel')
+  const isOver = action.expiresAt !== null && action.expiresAt <= model.now + DRIFT
+  if (becomes === 'canceled' || becomes === 'uncertain') {
+    if (!lane.canceled && (becomes === 'canceled' || !isOver)) refuse('its lane is not canceled')
+    if (action.inDoubt !== (becomes === 'uncertain')) refuse(action.inDoubt ? 'it is in doubt' : 'it is not in doubt')
+    return end(action, 'canceled', 'cancel')
   }
   if (lane.canceled || lane.paused) refuse('its lane is not open')
   if (becomes === 'expired') {
-    if (action.expiresAt === null || action.expiresAt > model.now + DRIFT) refuse('its time is not over')
-    return move(action, 'expired', 'expire')
+    if (!isOver) refuse('its time is not over')
+    if (action.inDoubt) refuse('it is in doubt')
+    return end(action, 'expired', 'expire')
   }
   if (becomes !== 'leased') refuse('a claim does no such thing')
   if (action.dueAt > model.now + DRIFT) refuse('it is not due')
@@ -117,7 +133,11 @@ export function complete(model: Model, id: string, token: string): boolean {
 
 export function settle(model: Model, id: string, token: string, outcome: Outcome): boolean {
   const action = model.actions.get(id)
-  if (!action || action.token !== token) return false
+  if (!action) return false
+  // A yes is heard from every hand-over of what is in doubt.
+  const heard = action.inDoubt && action.state === 'uncertain' && outcome.kind === 'done'
+  if (action.token !== token && !heard) return false
+  if (outcome.kind === 'uncertain' && action.state !== 'armed') return false
   const to = outcome.kind === 'retry' || outcome.kind === 'release' ? 'pending' : outcome.kind
   const late = action.state === 'uncertain'
   const by = late ? 'evidence' : outcome.kind === 'release' ? 'release' : 'settle'
@@ -125,8 +145,9 @@ export function settle(model: Model, id: string, token: string, outcome: Outcome
   const counts =
     outcome.kind !== 'release' && outcome.kind !== 'skipped' && !(outcome.kind === 'retry' && outcome.counts === false)
   if (counts && !late) action.attempts++
-  move(action, to, by)
-  if (to !== 'uncertain') action.token = null
+  if (to === 'failed' || to === 'skipped') end(action, to, by)
+  else move(action, to, by)
+  if (to === 'pending' || to === 'done') action.token = null
   if (to === 'pending') action.dueAt = model.now + ('waitMs' in outcome ? (outcome.waitMs ?? 0) : 0)
   if (to === 'pending' || to === 'failed') action.handedOver = 0
   return true
@@ -154,8 +175,7 @@ export function rescue(model: Model): void {
 export function cancel(model: Model, id: string): boolean {
   const action = model.actions.get(id)!
   if (!canMove(action.state, 'canceled', 'cancel')) return false
-  move(action, 'canceled', 'cancel')
-  action.token = null
+  end(action, 'canceled', 'cancel')
   return true
 }
 
@@ -167,6 +187,7 @@ export function decide(model: Model, id: string, decision: Decision): boolean {
   if (action.state !== from) return false
   const to = decision === 'dismiss' ? 'dismissed' : decision === 'resolve done' ? 'done' : 'pending'
   move(action, to, 'person')
+  if (decision === 'resolve again') action.inDoubt = true
   action.token = null
   if (to === 'pending') {
     action.attempts = 0
