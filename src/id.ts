@@ -13,6 +13,9 @@ export function firstIdAt(instant: Date): string {
   return `${hex.slice(0, 8)}-${hex.slice(8)}-7000-8000-000000000000`
 }
 
+/** When an id was made, to the millisecond. */
+export const instantOf = (id: string): Date => new Date(Number.parseInt(id.replaceAll('-', '').slice(0, 12), 16))
+
 /** The workspace that exists without anybody making one. */
 export const DEFAULT_WORKSPACE = '00000000-0000-7000-8000-000000000000'
 

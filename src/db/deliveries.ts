@@ -13,7 +13,7 @@ export interface DeliveryRequest {
   readonly recipient: string
 }
 
-export interface LoadedDelivery {
+export interface LoadedMessage {
   readonly message: Message
   readonly senderId: string
   readonly inline: boolean
@@ -40,7 +40,7 @@ interface MessageRow {
 export async function loadDeliveries(
   sql: Sql,
   requests: readonly DeliveryRequest[],
-): Promise<(LoadedDelivery | null)[]> {
+): Promise<(LoadedMessage | null)[]> {
   const ids = [...new Set(requests.map(({ messageId }) => messageId))]
   const [{ rows }, suppressed] = await Promise.all([
     sql.query<MessageRow>(

@@ -69,6 +69,8 @@ const PROMOTION = 1_000
 /** One place in so many is kept free of bulk: a single email must not wait until a campaign's conversations are over. */
 const RESERVED_SHARE = 10
 const DEFAULT_GRACE_MS = 30_000
+/** What falls due within this is waited for: a campaign looks once more, a moment later, whether all has gone out. */
+const SOON_MS = 300
 
 export function createDispatcher(options: DispatcherOptions): Dispatcher {
   const { db, log, worker, concurrency, leaseMs } = options
@@ -240,7 +242,8 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
           const dueInMs = await promote()
           const looked = room() > 0 && !signal?.aborted ? await claim() : 0
           if (underWay > 0) await nextFinish()
-          else if (signal?.aborted || (looked === 0 && dueInMs > 0)) break
+          else if (signal?.aborted || (looked === 0 && dueInMs > SOON_MS)) break
+          else if (looked === 0 && dueInMs > 0) await new Promise((resolve) => setTimeout(resolve, dueInMs))
         }
       } finally {
         await leases.stop()

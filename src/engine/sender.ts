@@ -1,6 +1,5 @@
 import { SpanKind, SpanStatusCode, trace } from '@opentelemetry/api'
 import type { Database } from '../db/client.js'
-import type { DeliveryRequest, LoadedDelivery } from '../db/deliveries.js'
 import { pauseSender, slowSender, unslowSender } from '../db/senders.js'
 import type { LeasedAction, Reason } from '../domain/action.js'
 import { foldAddress, maskAddress } from '../domain/address.js'
@@ -8,6 +7,7 @@ import type { Attempt } from '../domain/attempt.js'
 import type { Evidence, FailureClass } from '../domain/failure.js'
 import { newId } from '../id.js'
 import type { Log } from '../log.js'
+import type { DeliveryLoader } from '../operations/load-delivery.js'
 import type { Provider, ProviderResult } from '../providers/provider.js'
 import type { Grip, HandlerOutcome, HandOverHandler } from './handler.js'
 import { whileAway } from './while-away.js'
@@ -20,8 +20,8 @@ export interface SenderOptions {
   readonly db: Database
   readonly log: Log
   readonly worker: string
-  /** Together with whoever else is about to send. */
-  readonly load: (request: DeliveryRequest) => Promise<LoadedDelivery | null>
+  /** What is to be sent, or why it is not. */
+  readonly load: DeliveryLoader
   /** Null when the sender was removed; without a provider when this process cannot send for it. */
   readonly providerOf: (workspaceId: string, senderId: string) => Promise<{ readonly provider: Provider | null } | null>
   readonly onAttempt?: (attempt: Attempt) => void
@@ -36,12 +36,21 @@ export function createSender(options: SenderOptions): HandOverHandler {
   const slowed = new Set<string>()
 
   const handOver = async (action: LeasedAction, grip: Grip): Promise<HandlerOutcome> => {
-    const { message: messageId, recipient } = action.payload as { message: string; recipient: string }
+    const { recipient } = action.payload as { recipient: string }
     const { workspaceId } = action
-    const loaded = await load({ workspaceId, messageId, recipient: foldAddress(recipient) })
-    if (!loaded) return fail('message_missing', 'The message is not there any more.')
-    const { message, senderId, suppressed } = loaded
-    if (suppressed) return skip('suppressed', `the address is suppressed (${suppressed.replaceAll('_', ' ')})`)
+    const loaded = await load(action)
+    switch (loaded.kind) {
+      case 'fail':
+        return { kind: 'failed', reason: loaded.reason }
+      case 'skip':
+        return { kind: 'skipped', reason: loaded.reason }
+      case 'later':
+        return { kind: 'release', waitMs: loaded.waitMs }
+      case 'lost':
+        return { kind: 'release' }
+      case 'ready':
+    }
+    const { message, senderId, bookedOn } = loaded
     const found = await providerOf(workspaceId, senderId)
     if (!found) return fail('sender_missing', 'The sender of this email was removed.')
     const { provider } = found
@@ -59,7 +68,8 @@ export function createSender(options: SenderOptions): HandOverHandler {
     const attempt = toAttempt(result, action)
     options.onAttempt?.(attempt)
     logAttempt(message.id, action, recipient, attempt)
-    if (result.kind !== 'accepted') return { ...(await conclude(result, action, senderId, recipient, loaded)), attempt }
+    if (result.kind !== 'accepted')
+      return { ...(await conclude(result, action, senderId, recipient, loaded.inline)), attempt }
     if (slowed.delete(senderId)) void unslowSender(db, workspaceId, senderId).catch(() => slowed.add(senderId))
     return { kind: 'done', attempt }
   }
@@ -89,7 +99,7 @@ export function createSender(options: SenderOptions): HandOverHandler {
     action: LeasedAction,
     senderId: string,
     recipient: string,
-    { inline }: LoadedDelivery,
+    inline: boolean,
   ): Promise<HandlerOutcome> => {
     const { workspaceId } = action
     const text = describe(result.evidence)
@@ -166,7 +176,6 @@ const failureOf = (result: Exclude<ProviderResult, { kind: 'released' }>): Failu
 const describe = ({ phase, reply }: Evidence) => `${reply} (${phase})`
 
 const fail = (code: string, text: string): HandlerOutcome => ({ kind: 'failed', reason: { code, text } })
-const skip = (code: string, text: string): HandlerOutcome => ({ kind: 'skipped', reason: { code, text } })
 
 /**
  * An attempt inside the caller's request does not count, but it moves the schedule: the next one comes as late as after

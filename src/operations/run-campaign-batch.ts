@@ -28,6 +28,7 @@ export interface BatchOptions {
 const PAUSED_WAIT_MS = 1_000
 const SHORTEST_WAIT_MS = 50
 const LONGEST_WAIT_MS = 2_000
+const SOON_MS = 250
 /** Settings of a sender may change meanwhile: look again now and then. */
 const LONGEST_CLOSED_MS = 60_000
 
@@ -64,8 +65,7 @@ async function plan(tx: Sql, campaign: Campaign, { log, batchesAhead }: BatchOpt
   }
   const { granted, day } = booking
   const batch = await planCampaignBatch(tx, campaign, { size: granted, bookedOn: day })
-  if (sender && day !== null && batch.planned < granted)
-    await unbook(tx, sender.id, day, granted - batch.planned)
+  if (sender && day !== null && batch.planned < granted) await unbook(tx, sender.id, day, granted - batch.planned)
   log.info({ campaign: id, ...batch }, 'batch planned')
   await sample(tx, { ...campaign, planned: campaign.planned + batch.planned })
   return 0
@@ -76,7 +76,9 @@ async function finish(tx: Sql, campaign: Campaign, { log }: BatchOptions): Promi
   const tally = await tallyEmails(tx, campaign)
   if (tally.live > 0) {
     await sample(tx, campaign, tally)
-    return untilSent(tx, campaign, tally.live)
+    // What is on the wire is over soon; a retry may take hours.
+    const soon = (await countReadyEmails(tx, campaign.id)) > 0
+    return Math.min(await untilSent(tx, campaign, tally.live), soon ? SOON_MS : LONGEST_WAIT_MS)
   }
   await setStatus(tx, campaign, 'sent')
   log.info({ campaign: campaign.id, planned: campaign.planned, sent: tally.sent }, 'campaign sent')
