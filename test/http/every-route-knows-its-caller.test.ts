@@ -3,7 +3,7 @@ import { SCOPES, type Scope } from '../../src/domain/scopes.js'
 import { createApiKey, revokeApiKey } from '../../src/operations/api-keys.js'
 import { DEFAULT_WORKSPACE } from '../../src/id.js'
 import { DATABASE_KINDS } from '../support/test-database.js'
-import { type Api, CRON_SECRET, type Elsewhere, openApi } from './api-fixture.js'
+import { type Api, type Asked, CRON_SECRET, type Elsewhere, openApi } from './api-fixture.js'
 
 const LETTER = { to: 'ada@example.com', subject: 'Hello', text: 'Hello.' }
 const AT = '2040-01-01T00:00:00Z'
@@ -11,6 +11,7 @@ const AT = '2040-01-01T00:00:00Z'
 interface Route {
   readonly access: Scope | 'open' | 'cron'
   readonly json?: unknown
+  readonly csv?: string
   /** What of another workspace stands in the path or in the body. */
   readonly path?: (other: Elsewhere) => string
   readonly foreign?: (other: Elsewhere) => unknown
@@ -18,6 +19,8 @@ interface Route {
 
 const email = (other: Elsewhere) => other.email
 const sender = (other: Elsewhere) => other.sender
+const contact = (other: Elsewhere) => other.contact
+const list = (other: Elsewhere) => other.list
 const captured = (other: Elsewhere) => other.captured
 
 /** Every route there is, and who may use it. A route that is not here, or not there any more, fails the test. */
@@ -44,11 +47,36 @@ const ROUTES: Readonly<Record<string, Route>> = {
   'POST /api/senders/{id}/pause': { access: 'manage', path: sender },
   'POST /api/senders/{id}/resume': { access: 'manage', path: sender },
   'POST /api/senders/{id}/test': { access: 'manage', path: sender },
+  'GET /api/senders/{id}/quota': { access: 'read', path: sender },
+  'GET /api/settings/sending': { access: 'read' },
+  'PUT /api/settings/sending': { access: 'manage', json: { daily_quota: 100 } },
   'GET /api/suppressions': { access: 'read' },
   'POST /api/suppressions': { access: 'manage', json: { email: 'ada@example.com' } },
   'POST /api/suppressions/batch/add': { access: 'manage', json: { emails: ['ada@example.com'] } },
   'POST /api/suppressions/batch/remove': { access: 'manage', json: { emails: ['gone@elsewhere.test'] } },
   'DELETE /api/suppressions/{email}': { access: 'manage', path: (other) => other.suppressed },
+  'GET /api/contacts': { access: 'read' },
+  'POST /api/contacts': { access: 'manage', json: { email: 'ada@example.com' } },
+  'GET /api/contacts/{id}': { access: 'read', path: contact },
+  'PATCH /api/contacts/{id}': { access: 'manage', json: { name: 'Stolen' }, path: contact },
+  'DELETE /api/contacts/{id}': { access: 'manage', path: contact },
+  'GET /api/lists': { access: 'read' },
+  'POST /api/lists': { access: 'manage', json: { name: 'New' } },
+  'GET /api/lists/{id}': { access: 'read', path: list },
+  'PATCH /api/lists/{id}': { access: 'manage', json: { name: 'Stolen' }, path: list },
+  'DELETE /api/lists/{id}': { access: 'manage', path: list },
+  'GET /api/lists/{id}/contacts': { access: 'read', path: list },
+  'POST /api/lists/{id}/contacts': {
+    access: 'manage',
+    json: { contacts: [{ email: 'ada@example.com' }] },
+    path: list,
+  },
+  'PATCH /api/lists/{id}/contacts/{contact_id}': { access: 'manage', json: { subscribed: false }, path: list },
+  'DELETE /api/lists/{id}/contacts/{contact_id}': { access: 'manage', path: list },
+  'POST /api/lists/{id}/import': { access: 'manage', csv: 'email\nada@example.com\n', path: list },
+  'GET /api/lists/{id}/export': { access: 'read', path: list },
+  'GET /api/imports': { access: 'read' },
+  'GET /api/imports/{id}': { access: 'read', path: (other) => other.import },
   'GET /api/inbox': { access: 'read' },
   'DELETE /api/inbox': { access: 'manage' },
   'GET /api/inbox/{id}': { access: 'read', path: captured },
@@ -75,7 +103,15 @@ const KEYED = Object.entries(ROUTES).filter(([, { access }]) => access !== 'open
 const NOTHING = '00000000000000000000000000000000'
 
 /** The route with the ids in it filled in. */
-const fill = (route: string, id: string) => route.replace(/\{(?:id|email)\}/, id).replace('{n}', '0')
+const fill = (route: string, id: string, contactId = NOTHING) =>
+  route
+    .replace(/\{(?:id|email)\}/, id)
+    .replace('{n}', '0')
+    .replace('{contact_id}', contactId)
+
+/** What the route is sent. */
+const sent = ({ json, csv }: Route): Asked =>
+  csv === undefined ? { json } : { body: csv, headers: { 'content-type': 'text/csv' } }
 
 async function listed(api: Api): Promise<Record<string, string>> {
   const { body } = await api.call('GET /api/openapi.json', { key: null })
@@ -98,8 +134,8 @@ describe.each(DATABASE_KINDS)('every route knows its caller, on %s', (kind) => {
   })
 
   it('answers nobody without a key', async () => {
-    for (const [route, { json }] of KEYED) {
-      const { status, headers } = await api.call(fill(route, NOTHING), { key: null, json })
+    for (const [route, each] of KEYED) {
+      const { status, headers } = await api.call(fill(route, NOTHING), { ...sent(each), key: null })
       expect([route, status, headers.get('www-authenticate')]).toEqual([route, 401, 'Bearer realm="postrider"'])
     }
   })
@@ -108,26 +144,32 @@ describe.each(DATABASE_KINDS)('every route knows its caller, on %s', (kind) => {
     const { db } = api.mail.context
     const { key, apiKey } = await createApiKey(db, DEFAULT_WORKSPACE, { name: 'old', scopes: SCOPES })
     await revokeApiKey(db, DEFAULT_WORKSPACE, apiKey.id)
-    for (const [route, { json }] of KEYED)
+    for (const [route, each] of KEYED)
       for (const wrong of [key, `pr_${'x'.repeat(43)}`, CRON_SECRET])
-        expect([route, (await api.call(fill(route, NOTHING), { key: wrong, json })).status]).toEqual([route, 401])
+        expect([route, (await api.call(fill(route, NOTHING), { ...sent(each), key: wrong })).status]).toEqual([
+          route,
+          401,
+        ])
   })
 
   it('answers nobody whose key lacks the scope, and everybody whose key has it', async () => {
-    for (const [route, { access, json }] of KEYED) {
+    for (const [route, each] of KEYED) {
+      const { access } = each
       const lacking = await api.makeKey(SCOPES.filter((scope) => scope !== access))
-      const refused = await api.call(fill(route, NOTHING), { key: lacking, json })
+      const refused = await api.call(fill(route, NOTHING), { ...sent(each), key: lacking })
       expect([route, refused.status, refused.body.code]).toEqual([route, 403, 'forbidden'])
       const having = await api.makeKey([access as Scope])
-      expect([401, 403]).not.toContain((await api.call(fill(route, NOTHING), { key: having, json })).status)
+      expect([401, 403]).not.toContain((await api.call(fill(route, NOTHING), { ...sent(each), key: having })).status)
     }
   })
 
   it('knows nothing of another workspace, and changes nothing there', async () => {
     const other = await api.elsewhere()
     const before = await snapshot(api, other)
-    for (const [route, { json, path, foreign }] of KEYED) {
-      const answer = await api.call(fill(route, path?.(other) ?? NOTHING), { json: foreign?.(other) ?? json })
+    for (const [route, each] of KEYED) {
+      const { path, foreign } = each
+      const asked = foreign ? { json: foreign(other) } : sent(each)
+      const answer = await api.call(fill(route, path?.(other) ?? NOTHING, other.contact), asked)
       if (path || foreign) expect([route, answer.status]).toEqual([route, 404])
       else
         expect([route, JSON.stringify(answer.body)]).toEqual([
@@ -151,7 +193,7 @@ describe.each(DATABASE_KINDS)('every route knows its caller, on %s', (kind) => {
 })
 
 /** Everything the other workspace can see of itself, but for when its keys were used. */
-async function snapshot(api: Api, { key, email, sender, captured }: Elsewhere): Promise<unknown[]> {
+async function snapshot(api: Api, { key, email, sender, captured, contact, list }: Elsewhere): Promise<unknown[]> {
   const seen: unknown[] = []
   for (const path of [
     'emails',
@@ -162,6 +204,11 @@ async function snapshot(api: Api, { key, email, sender, captured }: Elsewhere): 
     'suppressions',
     'inbox',
     `inbox/${captured}`,
+    'contacts',
+    `contacts/${contact}`,
+    'lists',
+    `lists/${list}/contacts`,
+    'imports',
     'api-keys',
   ])
     seen.push((await api.call(`GET /api/${path}`, { key })).body)

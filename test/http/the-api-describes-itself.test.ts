@@ -51,10 +51,8 @@ describe('the OpenAPI document', () => {
   it('has a schema and problems for every answer', () => {
     for (const { operationId, responses, security, requestBody } of operations) {
       const statuses = Object.keys(responses)
-      expect(
-        statuses.filter((status) => status.startsWith('2')),
-        operationId,
-      ).toHaveLength(1)
+      const successes = statuses.filter((status) => status.startsWith('2'))
+      expect([1, 2], operationId).toContain(successes.length)
       for (const [status, { description, content }] of Object.entries(responses)) {
         expect(description, `${operationId} ${status}`).not.toBe('')
         const types = Object.keys(content ?? {})
@@ -69,7 +67,9 @@ describe('the OpenAPI document', () => {
         expect(statuses).toContain('401')
         expect(document.components.securitySchemes).toHaveProperty(Object.keys(security[0]!)[0]!)
       }
-      if (requestBody) expect(statuses).toEqual(expect.arrayContaining(['400', '413', '415', '422']))
+      if (!requestBody) continue
+      expect(statuses).toEqual(expect.arrayContaining(['413', '415', '422']))
+      if ('application/json' in requestBody.content) expect(statuses).toContain('400')
     }
   })
 
