@@ -11,7 +11,7 @@ export interface Step {
   readonly values: readonly string[]
 }
 
-const NOTHING: Step = { statement: '', values: [] }
+export const NOTHING: Step = { statement: '', values: [] }
 
 export function recordAttempts(now: string, settlements: readonly Settlement[], parameter: number): Step {
   const rows = settlements.flatMap(({ id, outcome: { attempt } }) =>

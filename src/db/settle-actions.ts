@@ -1,6 +1,7 @@
 import type { Outcome, Settlement } from '../domain/action.js'
 import type { Sql } from './client.js'
 import { IN_DOUBT } from './in-doubt.js'
+import { countSent } from './count-sent.js'
 import { storable } from './storable.js'
 import { recordAttempts, recordSuppressions } from './record-attempts.js'
 import { readWrittenIds, writtenIds } from './written-ids.js'
@@ -25,7 +26,7 @@ import { readWrittenIds, writtenIds } from './written-ids.js'
  * A crash before the commit leaves the actions leased or armed, and the lease's end decides.
  */
 
-const settleDone = (now: string, also: string) =>
+const settleDone = (now: string, also: string, after: string) =>
   writtenIds(
     `
   update postrider.scheduled_actions set
@@ -35,6 +36,7 @@ const settleDone = (now: string, also: string) =>
     and (lease_token = $2 and state in ('armed', 'uncertain') or in_doubt and state = 'uncertain')
   returning id`,
     also,
+    after,
   )
 
 // The outcomes travel as one object keyed by id instead of a table to join with: no join, no plan to get wrong.
@@ -90,18 +92,19 @@ export async function settleActions(
 
 async function write(
   sql: Sql,
-  statement: (now: string, also: string) => string,
+  statement: (now: string, also: string, after: string) => string,
   settlements: readonly Settlement[],
   values: readonly unknown[],
 ): Promise<ReadonlySet<string>> {
   const ids = settlements.map(({ id }) => id)
   const attempts = recordAttempts(sql.now, settlements, values.length + 2)
   const suppressions = recordSuppressions(sql.now, settlements, values.length + attempts.values.length + 2)
+  const sent = countSent(settlements, values.length + attempts.values.length + suppressions.values.length + 2)
   const also = [attempts, suppressions].map((step) => step.statement).filter(Boolean)
-  const parameters = [ids, ...values, ...attempts.values, ...suppressions.values]
+  const parameters = [ids, ...values, ...attempts.values, ...suppressions.values, ...sent.values]
   // Each combination is a text of its own, and so has a name of its own.
-  const name = `${statement.name} ${attempts.values.length} ${suppressions.values.length}`
-  const answer = await sql.query(statement(sql.now, also.join(', ')), parameters, { name })
+  const name = `${statement.name} ${attempts.values.length} ${suppressions.values.length} ${sent.values.length}`
+  const answer = await sql.query(statement(sql.now, also.join(', '), sent.statement), parameters, { name })
   return readWrittenIds(answer, ids)
 }
 

@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { settleActions } from '../../src/db/settle-actions.js'
 import { unbook } from '../../src/db/unbook-sender-day.js'
 import { findSender, insertSender, type Sender } from '../../src/db/senders.js'
 import { findSenderDay, readNow } from '../../src/db/sender-days.js'
+import type { Settlement } from '../../src/domain/action.js'
 import { OPEN_PACE, type Pace } from '../../src/domain/pace.js'
 import { DEFAULT_WORKSPACE, newId } from '../../src/id.js'
 import { bookBulk } from '../../src/operations/book-bulk.js'
@@ -207,6 +209,57 @@ describe.each(DATABASE_KINDS)('booking on %s', (kind) => {
       const action = await leased(paris, '2026-10-22')
       expect(await recheckPace(database.db, paris, { ...action, leaseToken: newId() })).toEqual({ kind: 'lost' })
       expect((await dayOf(paris, '2026-10-22')).booked).toBe(1)
+    })
+  })
+
+  describe('what went out', () => {
+    const armed = async (of: Sender, count: number, token: string) => {
+      const ids = Array.from({ length: count }, newId)
+      await database.db.query(
+        `insert into postrider.scheduled_actions
+           (id, workspace_id, lane_id, type, dedupe_key, state, run_at, lease_token, booked_on)
+         select id, $2, $3, 'send', id::text, 'armed', ${database.db.now}, $4, '2026-10-23' from unnest($1::uuid[]) id`,
+        [ids, DEFAULT_WORKSPACE, of.id, token],
+      )
+      return ids
+    }
+    const done = (of: Sender, ids: readonly string[]): Settlement[] =>
+      ids.map((id) => ({ id, outcome: { kind: 'done', booking: { senderId: of.id, day: '2026-10-23' } } }))
+
+    it('is counted with its settling, and not again when that is repeated or the lease was lost', async () => {
+      const [paris, token] = [await sender({ dailyQuota: 9 }), newId()]
+      await book(paris, 3)
+      const ids = await armed(paris, 3, token)
+      await settleActions(database.db, newId(), done(paris, ids))
+      expect(await dayOf(paris, '2026-10-23')).toEqual({ booked: 3, sent: 0 })
+      await settleActions(database.db, token, done(paris, ids))
+      await settleActions(database.db, token, done(paris, ids))
+      expect(await dayOf(paris, '2026-10-23')).toEqual({ booked: 3, sent: 3 })
+    })
+
+    it('is not counted when it failed', async () => {
+      const [paris, token] = [await sender({ dailyQuota: 9 }), newId()]
+      await book(paris, 1)
+      const [id] = await armed(paris, 1, token)
+      const booking = { senderId: paris.id, day: '2026-10-23' }
+      const outcome = { kind: 'failed', reason: { code: 'message', text: 'no' }, booking } as const
+      await settleActions(database.db, token, [{ id: id!, outcome }])
+      expect(await dayOf(paris, '2026-10-23')).toEqual({ booked: 1, sent: 0 })
+    })
+
+    it('is counted for many senders at once, in whatever order they settle', async () => {
+      const all = await Promise.all(Array.from({ length: 4 }, () => sender({ dailyQuota: 1_000 })))
+      for (const one of all) await book(one, 60)
+      const groups = []
+      for (let i = 0; i < 20; i++) {
+        const token = newId()
+        const settlements: Settlement[] = []
+        for (const one of i % 2 === 0 ? all : all.toReversed())
+          settlements.push(...done(one, await armed(one, 3, token)))
+        groups.push({ token, settlements })
+      }
+      await Promise.all(groups.map(({ token, settlements }) => settleActions(database.db, token, settlements)))
+      for (const one of all) expect(await dayOf(one, '2026-10-23')).toEqual({ booked: 60, sent: 60 })
     })
   })
 })

@@ -12,6 +12,7 @@ import {
   type SenderInput,
 } from '../../operations/senders.js'
 import { type Call, type Endpoint, keyed } from '../endpoint.js'
+import { paceInput, paceSchema, toPace, toPaceInput } from '../pace-json.js'
 import { asList, listOf, pageOf, pageQuery, readPage } from '../pagination.js'
 import { fields, text } from '../read-input.js'
 
@@ -30,6 +31,7 @@ const senderSchema = z
     paused_at: z.iso.datetime().nullable(),
     paused_code: z.string().nullable(),
     paused_reason: z.string().nullable(),
+    pace: paceSchema.nullable().openapi({ description: 'Null: at any time, as much as there is.' }),
     created_at: z.iso.datetime(),
     updated_at: z.iso.datetime(),
   })
@@ -40,6 +42,7 @@ const inputShape = {
   provider: z.enum(PROVIDERS).optional(),
   smtp_url: text(10_000).optional().openapi({ description: 'smtp://user:password@host:port; stored encrypted.' }),
   is_default: z.boolean().optional(),
+  pace: paceInput.nullable().optional().openapi({ description: 'The whole of it; null takes it away.' }),
   dkim: fields({ domain: text(253), selector: text(63), private_key: text(10_000) })
     .nullable()
     .optional()
@@ -198,6 +201,7 @@ const toInput = ({
   smtp_url,
   is_default,
   dkim,
+  pace,
 }: z.output<typeof senderChange>): SenderInput => ({
   ...(name !== undefined && { name }),
   ...(address !== undefined && { address }),
@@ -207,6 +211,7 @@ const toInput = ({
   ...(dkim !== undefined && {
     dkim: dkim && { domain: dkim.domain, selector: dkim.selector, privateKey: dkim.private_key },
   }),
+  ...(pace !== undefined && { pace: pace && toPaceInput(pace) }),
 })
 
 const toSender = (sender: Sender): z.input<typeof senderSchema> => ({
@@ -220,6 +225,7 @@ const toSender = (sender: Sender): z.input<typeof senderSchema> => ({
   paused_at: sender.pausedAt?.toISOString() ?? null,
   paused_code: sender.pausedCode,
   paused_reason: sender.pausedReason,
+  pace: sender.pace && toPace(sender.pace),
   created_at: sender.createdAt.toISOString(),
   updated_at: sender.updatedAt.toISOString(),
 })
