@@ -5,6 +5,7 @@ import { openKernel } from '../support/kernel.js'
 import { DATABASE_KINDS } from '../support/test-database.js'
 
 const HAS_TOKEN: readonly ActionState[] = ['leased', 'armed', 'uncertain']
+const NOT_SENT: readonly ActionState[] = ['failed', 'canceled', 'skipped', 'expired', 'dismissed']
 
 describe.each(DATABASE_KINDS)('on %s', (kind) => {
   const kernel = openKernel(kind)
@@ -50,6 +51,15 @@ describe.each(DATABASE_KINDS)('on %s', (kind) => {
       const waiting = store({ ...row, wake_at: new Date() })
       if (state === 'pending') await waiting
       else await expect(waiting, state).rejects.toMatchObject(violates('scheduled_actions_waits_only_pending'))
+    }
+  })
+
+  it('stores nothing that may have been taken as failed or not sent', async () => {
+    for (const state of ACTION_STATES) {
+      const stored = store({ ...sound(state), in_doubt: true })
+      if (NOT_SENT.includes(state))
+        await expect(stored, state).rejects.toMatchObject(violates('scheduled_actions_doubt'))
+      else await stored
     }
   })
 
