@@ -100,31 +100,36 @@ function toEnd({ code, message }: CsvError, line: number): Error {
 
 /** What comes up to the end of the first line that has anything in it, and whatever came with it. */
 async function readHeaderLine(chunks: AsyncIterator<Uint8Array>): Promise<Buffer> {
-  let start = Buffer.alloc(0)
-  while (!endsLine(start)) {
-    if (start.length > LONGEST_HEADER)
-      throw new PostriderError('import_invalid', `The first line is longer than ${LONGEST_HEADER} bytes: is this CSV?`)
+  const read: Uint8Array[] = []
+  const endsLine = watchLine()
+  let length = 0
+  for (;;) {
     const { done, value } = await chunks.next()
     if (done) break
-    start = Buffer.concat([start, value])
+    read.push(value)
+    length += value.length
+    if (endsLine(value)) break
+    if (length > LONGEST_HEADER)
+      throw new PostriderError('import_invalid', `The first line is longer than ${LONGEST_HEADER} bytes: is this CSV?`)
   }
+  const start = Buffer.concat(read)
   if (start[0] === 0xff || start[0] === 0xfe)
     throw new PostriderError('import_invalid', 'The file is in UTF-16. Save it as UTF-8 and import it again.')
   return start
 }
 
-/** Whether the first line that is not empty is over; a line break within quotes ends none. */
-function endsLine(bytes: Buffer): boolean {
+/** Says, piece by piece, whether the first line that is not empty is over; a line break within quotes ends none. */
+function watchLine(): (bytes: Uint8Array) => boolean {
   let [quoted, seen] = [false, false]
-  for (const byte of bytes) {
-    if (byte === QUOTE) quoted = !quoted
-    else if (!quoted && (byte === LINE_FEED || byte === CARRIAGE_RETURN)) {
-      if (seen) return true
-      continue
+  return (bytes) => {
+    for (const byte of bytes) {
+      const breaks = !quoted && (byte === LINE_FEED || byte === CARRIAGE_RETURN)
+      if (breaks && seen) return true
+      if (byte === QUOTE) quoted = !quoted
+      if (!breaks) seen = true
     }
-    seen = true
+    return false
   }
-  return false
 }
 
 /** The one that stands most often in the first line, outside quotes. */
