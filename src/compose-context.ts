@@ -28,6 +28,7 @@ export interface ContextOptions {
   readonly links: LinkSigner
   readonly publicUrl: string
   readonly renderer: CampaignRenderer
+  readonly batchSize: number
 }
 
 /** A group is one statement: up to so many emails, or one large call. */
@@ -45,7 +46,7 @@ interface Accepting {
 }
 
 export function composeContext(options: ContextOptions): Context & SenderFinder {
-  const { db, log, dispatcher, waker, providers, worker, leaseMs, secretBox, links, publicUrl, renderer } = options
+  const { db, log, dispatcher, waker, providers, worker, leaseMs, secretBox, links, publicUrl, renderer, batchSize } = options
   const remembered = new Map<string, { at: number; senders: Promise<readonly Sender[]> }>()
 
   const accept = groupCommit<Accepting, ReadonlyMap<string, Date>>(
@@ -89,6 +90,7 @@ export function composeContext(options: ContextOptions): Context & SenderFinder 
     publicUrl,
     readLink: (token) => links.read(token),
     renderer,
+    batchSize,
     templates: createTemplateCache(),
     wake: (later) => waker.wake(later),
     newLease: () => ({ token: newId(), worker, leaseMs }),

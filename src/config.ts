@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { parseEnv } from 'node:util'
 import { parseMailbox } from './domain/address.js'
+import { BATCH_SIZES } from './domain/campaign.js'
 import { findClosest } from './domain/did-you-mean.js'
 import { formatDurationMs, parseDurationMs } from './domain/duration.js'
 import type { Mailbox } from './domain/message.js'
@@ -21,6 +22,7 @@ export interface Config {
   readonly leaseMs: number
   readonly sweepMs: number
   readonly retentionMs: number
+  readonly batchSize: number
   readonly retryPolicies: RetryPolicies
   readonly smtpUrl: string | null
   readonly dkim: { readonly domain: string; readonly selector: string; readonly privateKey: string } | null
@@ -110,6 +112,10 @@ export const SETTINGS = {
     help: 'How long finished actions are kept, 1 to 3650. Their keys are kept as long.',
     fallback: '90',
   },
+  BATCH_SIZE: {
+    help: 'How many people a campaign plans at a time, 1 to 10000. Larger plans faster; smaller lets two campaigns take turns more often.',
+    fallback: String(BATCH_SIZES.default),
+  },
   RETRY_OUTREACH: { help: 'Waits of the outreach policy, separated by commas.', fallback: waits('outreach') },
   RETRY_TRANSACTIONAL: { help: 'Waits of the transactional policy.', fallback: waits('transactional') },
   RETRY_STANDARD: { help: 'Waits of the standard policy.', fallback: waits('standard') },
@@ -139,6 +145,7 @@ export function parseConfig(environment: Environment): Config {
     leaseMs: whole('LEASE_SECONDS', text('LEASE_SECONDS'), 5, 3_600) * 1_000,
     sweepMs: whole('SWEEP_SECONDS', text('SWEEP_SECONDS'), 1, 3_600) * 1_000,
     retentionMs: whole('RETENTION_DAYS', text('RETENTION_DAYS'), 1, 3_650) * 86_400_000,
+    batchSize: whole('BATCH_SIZE', text('BATCH_SIZE'), BATCH_SIZES.least, BATCH_SIZES.most),
     retryPolicies: parsePolicies(environment),
     smtpUrl: parseSmtpSetting(text('SMTP_URL')),
     dkim: parseDkim(text('DKIM_DOMAIN'), text('DKIM_SELECTOR'), text('DKIM_PRIVATE_KEY')),

@@ -12,7 +12,7 @@ import { storable } from './storable.js'
 export const EMAIL_DECISIONS = ['retry', 'dismiss', 'sent', 'resend', 'cancel', 'reschedule'] as const
 export type EmailDecision = (typeof EMAIL_DECISIONS)[number]
 
-const startOver = (now: string) => `state = 'pending', needs_attention = false, lease_token = null, attempts = 0,
+export const START_OVER = (now: string) => `state = 'pending', needs_attention = false, lease_token = null, attempts = 0,
     run_at = ${now}, wake_at = ${now}, reason = null, reason_code = null`
 
 const CALLED_OFF = {
@@ -29,7 +29,7 @@ interface Rule {
 }
 
 const RULES: Readonly<Record<EmailDecision, Rule>> = {
-  retry: { from: ['failed'], event: 'retried', set: startOver },
+  retry: { from: ['failed'], event: 'retried', set: START_OVER },
   dismiss: { from: ['failed'], event: 'dismissed', set: () => `state = 'dismissed', needs_attention = false` },
   sent: {
     from: ['uncertain'],
@@ -39,7 +39,7 @@ const RULES: Readonly<Record<EmailDecision, Rule>> = {
   resend: {
     from: ['uncertain'],
     event: 'resolved_by_resending',
-    set: (now) => `${startOver(now)}, in_doubt = true`,
+    set: (now) => `${START_OVER(now)}, in_doubt = true`,
   },
   cancel: { from: ['pending', 'leased'], event: 'canceled', set: () => endUnsent(CALLED_OFF) },
   reschedule: { from: ['pending'], event: 'rescheduled', set: () => `run_at = $5, wake_at = $5` },
@@ -82,6 +82,6 @@ export async function decideEmails(
 }
 
 // An id that sorts by time like all others, made where the rows are: the version 7 layout over a random one.
-const NEW_EVENT_ID = (now: string) => `overlay(overlay(gen_random_uuid()::text
+export const NEW_EVENT_ID = (now: string) => `overlay(overlay(gen_random_uuid()::text
     placing lpad(to_hex((extract(epoch from ${now}) * 1000)::bigint >> 16), 8, '0') from 1 for 8)
     placing lpad(to_hex((extract(epoch from ${now}) * 1000)::bigint & 65535), 4, '0') || '-7' from 10 for 6)::uuid`

@@ -3,6 +3,7 @@ import { type Email, type EmailFilter, findEmail, listEmails } from '../db/email
 import { PostriderError } from '../errors.js'
 import { showId } from '../id.js'
 import type { Context } from './context.js'
+import { reopenCampaigns } from './steer-campaign.js'
 
 /** What a person decides about one email. `by` says who, for the email's history. */
 export interface Decision {
@@ -18,7 +19,7 @@ export async function decideEmail(
   decision: EmailDecision,
   options: Decision,
 ): Promise<Email> {
-  const changed = await decideEmails(context.db, workspaceId, [id], decision, options)
+  const changed = await decideAndReopen(context, workspaceId, [id], decision, options)
   const email = await findEmail(context.db, workspaceId, id)
   if (!email) throw new PostriderError('email_not_found', 'There is no such email.')
   if (changed.length === 0)
@@ -30,6 +31,21 @@ export async function decideEmail(
   context.wake()
   return email
 }
+
+/** A campaign that was over is under way again once one of its emails is. */
+const decideAndReopen = (
+  { db }: Context,
+  workspaceId: string,
+  ids: readonly string[],
+  decision: EmailDecision,
+  options: Decision,
+): Promise<string[]> =>
+  db.transaction(async (tx) => {
+    const changed = await decideEmails(tx, workspaceId, ids, decision, options)
+    if (changed.length > 0 && (decision === 'retry' || decision === 'resend'))
+      await reopenCampaigns(tx, workspaceId, changed)
+    return changed
+  })
 
 const WORDS: Readonly<Record<EmailDecision, string>> = {
   retry: 'retrying',
@@ -62,7 +78,7 @@ export async function decideMatchingEmails(
     if (page.length === 0) break
     after = page.at(-1)!.id
     const ids = page.map(({ id }) => id)
-    changed += (await decideEmails(context.db, workspaceId, ids, decision, { by })).length
+    changed += (await decideAndReopen(context, workspaceId, ids, decision, { by })).length
   }
   context.log.info({ decision, changed, by }, 'decided for all that match')
   context.wake()
