@@ -24,6 +24,10 @@ export const ERROR_CODES = {
   sender_invalid: 'A sender is not valid.',
   sender_not_found: 'There is no such sender.',
   sender_conflict: 'Another sender has this address, or this one is still needed.',
+  campaign_invalid: 'A campaign is not valid.',
+  campaign_not_found: 'There is no such campaign.',
+  campaign_conflict: 'The campaign is in a state that does not allow this.',
+  campaign_not_ready: 'The campaign cannot be launched as it is.',
   key_invalid: 'An API key to make is not valid.',
   key_not_found: 'There is no such API key.',
   event_invalid: 'An event is not valid.',
@@ -35,6 +39,9 @@ export const ERROR_CODES = {
   list_conflict: 'Another list has this name, or this one is still needed.',
   import_invalid: 'A file to import cannot be read.',
   import_not_found: 'There is no such import.',
+  template_invalid: 'A template is not valid.',
+  template_not_found: 'There is no such template.',
+  template_conflict: 'Another template has this name, or this one is still needed.',
   lease_lost: 'The lease of an action was lost before its effect could be committed.',
 } as const
 

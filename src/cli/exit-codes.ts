@@ -43,6 +43,13 @@ const EXIT_CODES: Readonly<Record<ErrorCode, number>> = {
   list_conflict: CONFLICT,
   import_invalid: FAILURE,
   import_not_found: NOT_FOUND,
+  template_invalid: USAGE,
+  template_not_found: NOT_FOUND,
+  template_conflict: CONFLICT,
+  campaign_invalid: USAGE,
+  campaign_not_found: NOT_FOUND,
+  campaign_conflict: CONFLICT,
+  campaign_not_ready: FAILURE,
   lease_lost: FAILURE,
 }
 

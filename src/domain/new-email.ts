@@ -1,3 +1,4 @@
+import type { Json } from './action.js'
 import type { Calendar, OnUncertain } from './message.js'
 import type { RetryPolicyName } from './retry.js'
 
@@ -9,7 +10,10 @@ export interface NewEmail {
   readonly cc?: string | readonly string[]
   readonly bcc?: string | readonly string[]
   readonly replyTo?: string | readonly string[]
-  readonly subject: string
+  /** Needed, unless a template has it; given beside a template, it is used instead. */
+  readonly subject?: string
+  /** Instead of html and text. Rendered when the email is accepted. */
+  readonly template?: { readonly id: string; readonly variables?: { readonly [key: string]: Json } }
   readonly html?: string
   /** Derived from the html when missing. */
   readonly text?: string

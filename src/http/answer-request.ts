@@ -8,7 +8,7 @@ import type { Call, Endpoint, KeyedEndpoint, OpenCall, OpenEndpoint } from './en
 import type { Env } from './observe.js'
 import { RequestError } from './problem.js'
 import type { RateLimit } from './rate-limit.js'
-import { readJson, readStream } from './read-body.js'
+import { readForm, readJson, readStream } from './read-body.js'
 import { readInput } from './read-input.js'
 
 export interface Gate {
@@ -33,6 +33,7 @@ export const answerRequest =
       query,
       body,
       stream: endpoint.stream ? readStream(c.req.raw, endpoint.stream) : NOTHING,
+      form: () => readForm(c.req.raw),
       param: (name: string) => c.req.param(name) ?? '',
       header: (name: string) => c.req.header(name),
       setHeader: (name: string, value: string) => void (headers[name] = value),
@@ -117,6 +118,8 @@ function notFound(prefix: IdPrefix): Error {
       return new PostriderError('list_not_found', 'There is no such list.')
     case 'imp':
       return new PostriderError('import_not_found', 'There is no such import.')
+    case 'tpl':
+      return new PostriderError('template_not_found', 'There is no such template.')
     default:
       return new RequestError('not_found', 'There is nothing with this id.')
   }

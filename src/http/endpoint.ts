@@ -42,6 +42,8 @@ export interface OpenCall<Query, Body> {
   readonly body: Body
   /** Of an endpoint with `stream`. */
   readonly stream: AsyncIterable<Uint8Array>
+  /** The fields of a form, their names in lower case; none for a body that is no form. */
+  form(): Promise<ReadonlyMap<string, string>>
   param(name: string): string
   header(name: string): string | undefined
   setHeader(name: string, value: string): void

@@ -15,6 +15,8 @@ import { paceEndpoints } from './routes/pace.js'
 import { sendEndpoints } from './routes/send.js'
 import { senderEndpoints } from './routes/senders.js'
 import { suppressionEndpoints } from './routes/suppressions.js'
+import { templateEndpoints } from './routes/templates.js'
+import { unsubscribeEndpoints } from './routes/unsubscribe.js'
 
 /** Everything there is. Where two paths match one request, the first is taken. */
 export const ENDPOINTS: readonly Endpoint[] = [
@@ -28,9 +30,11 @@ export const ENDPOINTS: readonly Endpoint[] = [
   ...listEndpoints,
   ...listMemberEndpoints,
   ...importEndpoints,
+  ...templateEndpoints,
   ...inboxEndpoints,
   ...eventEndpoints,
   ...apiKeyEndpoints,
+  ...unsubscribeEndpoints,
   ...cronEndpoints,
   ...documentationEndpoints(() => ENDPOINTS),
   ...healthEndpoints,

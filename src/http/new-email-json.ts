@@ -1,9 +1,10 @@
 import { z } from '@hono/zod-openapi'
+import type { Json } from '../domain/action.js'
 import { CALENDAR_METHODS, ON_UNCERTAIN } from '../domain/message.js'
 import { DELIVERIES, EMAIL_LIMITS, type NewCalendar, type NewEmail } from '../domain/new-email.js'
 import { RETRY_POLICIES, type RetryPolicyName } from '../domain/retry.js'
 import { readId } from '../id.js'
-import { fields, text } from './read-input.js'
+import { fields, jsonObject, text } from './read-input.js'
 
 /** An email as clients ask for it, in Resend's shape and ours beyond it. */
 const address = text(4_000).openapi({ example: 'Ada <ada@example.com>' })
@@ -54,7 +55,13 @@ export const newEmailSchema = fields(
     cc: addresses.optional(),
     bcc: addresses.optional(),
     reply_to: addresses.optional(),
-    subject: text(),
+    subject: text().optional().openapi({ description: 'Needed, unless a template has it.' }),
+    template: fields({ id: text(1_000), variables: jsonObject.optional() })
+      .optional()
+      .openapi({
+        description: 'Instead of html and text.',
+        example: { id: 'tpl_019a8b…', variables: { name: 'Ada' } },
+      }),
     html: text(EMAIL_LIMITS.bodyLength).optional(),
     text: text(EMAIL_LIMITS.bodyLength).optional().openapi({ description: 'Derived from the html when missing.' }),
     headers: z.record(z.string(), text()).optional().openapi({ description: 'X-…, List-… and a few others.' }),
@@ -78,7 +85,6 @@ export const newEmailSchema = fields(
     sender_id: text(1_000).optional().openapi({ example: 'snd_019a8b…' }),
   },
   {
-    template: 'is not supported yet: send html or text',
     topic_id: 'is not supported',
     react: 'is not supported: render it, and send html',
     idempotency_key: 'is a header: Idempotency-Key',
@@ -97,6 +103,7 @@ export function toNewEmail(json: NewEmailJson): NewEmail {
     bcc: json.bcc,
     replyTo: json.reply_to,
     subject: json.subject,
+    template: json.template && toTemplate(json.template),
     html: json.html,
     text: json.text,
     headers: json.headers,
@@ -112,6 +119,10 @@ export function toNewEmail(json: NewEmailJson): NewEmail {
     retryPolicy: json.retry_policy,
     senderId: sender === undefined ? undefined : (readId('snd', sender) ?? sender),
   })
+}
+
+function toTemplate({ id, variables }: NonNullable<NewEmailJson['template']>): NonNullable<NewEmail['template']> {
+  return given({ id: readId('tpl', id) ?? id, variables: variables as { readonly [key: string]: Json } | undefined })
 }
 
 function toCalendar({ method, ics, event }: z.output<typeof calendar>): NewCalendar {

@@ -8,10 +8,10 @@ export const toPointer = (path: Path): string =>
 
 /**
  * Operations speak of `attachments 0 contentType`, clients sent `attachments 0 content_type`. What stands below
- * `headers` was named by the client and stays as it is.
+ * `headers` and `variables` was named by the client and stays as it is.
  */
 export function toJsonPath(path: Path): Path {
-  const free = path.indexOf('headers')
+  const free = path.findIndex((segment) => segment === 'headers' || segment === 'variables')
   return path.map((segment, index) =>
     typeof segment === 'number' || (free !== -1 && index > free) ? segment : toSnakeCase(segment),
   )

@@ -53,6 +53,13 @@ const STATUS_OF: Readonly<Record<ErrorCode, number>> = {
   list_conflict: 409,
   import_invalid: 422,
   import_not_found: 404,
+  template_invalid: 422,
+  template_not_found: 404,
+  template_conflict: 409,
+  campaign_invalid: 422,
+  campaign_not_found: 404,
+  campaign_conflict: 409,
+  campaign_not_ready: 422,
   lease_lost: 500,
 }
 

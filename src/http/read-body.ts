@@ -70,4 +70,19 @@ async function* limited({ body }: Request, limit: number): AsyncGenerator<Uint8A
   }
 }
 
+const FORM_LIMIT = 20_000
+
+/** The fields of a form, urlencoded or multipart, by their names in lower case. A body that is none has none. */
+export async function readForm(request: Request): Promise<ReadonlyMap<string, string>> {
+  const chunks: Uint8Array[] = []
+  for await (const chunk of limited(request, FORM_LIMIT)) chunks.push(chunk)
+  const type = request.headers.get('content-type') ?? ''
+  try {
+    const form = await new Response(Buffer.concat(chunks), { headers: { 'content-type': type } }).formData()
+    return new Map([...form].map(([name, value]) => [name.toLowerCase(), typeof value === 'string' ? value : '']))
+  } catch {
+    return new Map()
+  }
+}
+
 const tooLarge = (limit = BODY_LIMIT) => new RequestError('body_too_large', `The body may have ${limit} bytes.`)

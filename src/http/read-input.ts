@@ -69,6 +69,12 @@ export function findPayloadProblem(value: unknown, depth = 0): string | null {
   return null
 }
 
+/** Any JSON that is an object. */
+export const jsonObject = z.record(z.string(), z.unknown()).superRefine((value, context) => {
+  const problem = findPayloadProblem(value)
+  if (problem !== null) context.addIssue({ code: 'custom', message: problem })
+})
+
 /** Checks and returns it, or throws every problem it has. */
 export function readInput<Schema extends z.ZodType>(
   schema: Schema,

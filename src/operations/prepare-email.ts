@@ -75,7 +75,7 @@ export function prepareEmail(input: NewEmail, preparation: Preparation): Prepare
       cc,
       bcc,
       replyTo,
-      subject: input.subject,
+      subject: input.subject!,
       html: input.html ?? null,
       text: input.text ?? (input.html === undefined ? null : htmlToText(input.html)),
       headers: input.headers ?? {},

@@ -6,6 +6,7 @@ import type { Json } from '../domain/action.js'
 import type { EmailStatus } from '../domain/email-status.js'
 import type { NewEmail } from '../domain/new-email.js'
 import { type Problem, PostriderError } from '../errors.js'
+import { applyTemplates } from './apply-templates.js'
 import type { Context } from './context.js'
 import { prepareEmail } from './prepare-email.js'
 
@@ -88,9 +89,14 @@ async function prepareAll(
   { key, lease, options }: { key: string | null; lease: PreparedEmail['lease']; options: SendOptions },
 ) {
   const senders = await context.sendersOf(workspaceId)
+  const applied = await applyTemplates(context, options.tx ?? context.db, workspaceId, inputs)
   const emails: PreparedEmail[] = []
   const refused: { index: number; problems: readonly Problem[] }[] = []
-  for (const [index, input] of inputs.entries()) {
+  for (const [index, { email: input, problems: unfit }] of applied.entries()) {
+    if (unfit.length > 0) {
+      refused.push({ index, problems: unfit })
+      continue
+    }
     const own = lease && input.delivery === 'inline' ? context.newLease() : null
     const place = options.batch ? index : null
     const { email, problems } = prepareEmail(input, {

@@ -171,5 +171,5 @@ function stringify(value: unknown): string {
   if (typeof plain === 'string') return plain
   if (plain === undefined || plain === null) return ''
   if (Array.isArray(plain)) return plain.map(stringify).join('')
-  return typeof plain === 'object' ? '[object]' : String(plain)
+  return typeof plain === 'object' ? '[object]' : `${plain as number | boolean}`
 }

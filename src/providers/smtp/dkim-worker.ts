@@ -12,7 +12,7 @@ import type { DkimKey, SignAnswer, SignRequest } from './dkim-signer.js'
  */
 const SIGNED_FIELDS =
   'From:Sender:Reply-To:Subject:Date:Message-ID:To:Cc:MIME-Version:Content-Type:Content-Transfer-Encoding:' +
-  'In-Reply-To:References:List-Id:List-Unsubscribe:List-Unsubscribe-Post'
+  'In-Reply-To:References:List-Id:List-Unsubscribe:List-Unsubscribe-Post:Feedback-ID'
 
 const port = parentPort!
 const { domain, selector, privateKey: pem } = workerData as DkimKey
