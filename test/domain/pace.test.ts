@@ -41,7 +41,7 @@ function readCase(line: string) {
     timezone,
     startHour: start,
     endHour: end,
-    sendingDays: [...weekdays].map(Number),
+    sendingDays: weekdays.split('').map(Number),
     blackoutDates,
   })
   return { pace: pace!, from: new Date(from), expected: new Date(expected) }
@@ -68,7 +68,7 @@ describe('the next slot', () => {
         const [timezone, window, days, from] = line.split(' ')
         const [startHour, endHour] = window.split('-')
         const [weekdays, ...blackoutDates] = days.split(',')
-        const { pace } = readPace({ timezone, startHour, endHour, sendingDays: [...weekdays].map(Number), blackoutDates })
+        const { pace } = readPace({ timezone, startHour, endHour, sendingDays: weekdays.split('').map(Number), blackoutDates })
         return getNextSendingSlot(pace, new Date(from)).getTime()
       })
       console.log(JSON.stringify({ host: new Date(2026, 0, 1).getTimezoneOffset(), answers }))`

@@ -5,8 +5,9 @@ import { findSender, insertSender, type Sender } from '../../src/db/senders.js'
 import { findSenderDay, readNow } from '../../src/db/sender-days.js'
 import type { Settlement } from '../../src/domain/action.js'
 import { OPEN_PACE, type Pace } from '../../src/domain/pace.js'
-import { DEFAULT_WORKSPACE, newId } from '../../src/id.js'
+import { DEFAULT_WORKSPACE, newId, showId } from '../../src/id.js'
 import { bookBulk } from '../../src/operations/book-bulk.js'
+import { getDailySentCount, getNextAvailableSlot, getRemainingQuota } from '../../src/operations/sender-quota.js'
 import { recheckPace } from '../../src/operations/recheck-pace.js'
 import { seededRandom } from '../support/seeded-random.js'
 import { DATABASE_KINDS, openTestDatabase, type TestDatabase } from '../support/test-database.js'
@@ -126,6 +127,23 @@ describe.each(DATABASE_KINDS)('booking on %s', (kind) => {
     expect(await book(warm, 100)).toMatchObject({ granted: 25 })
     await goTo('2026-10-25T10:00:00.000Z')
     expect(await book(warm, 100)).toMatchObject({ granted: 25 })
+  })
+
+  it('is read by the functions of the library', async () => {
+    const few = await sender({ dailyQuota: 4 })
+    const of = { senderId: showId('snd', few.id) }
+    const read = [{ db: database.db }, DEFAULT_WORKSPACE] as const
+    await book(few, 3)
+    expect(await getRemainingQuota(...read, '2026-10-23', of)).toBe(1)
+    // By the clocks of Paris it is the 23rd already.
+    expect(await getRemainingQuota(...read, new Date('2026-10-22T22:30:00Z'), of)).toBe(1)
+    expect(await getDailySentCount(...read, '2026-10-23', of)).toBe(0)
+    expect(await getNextAvailableSlot(...read, new Date(AT), of)).toEqual(new Date(AT))
+    await book(few, 3)
+    expect(await getNextAvailableSlot(...read, new Date(AT), of)).toEqual(new Date('2026-10-24T07:00:00.000Z'))
+    await expect(getRemainingQuota(...read, '23 October', of)).rejects.toMatchObject({ code: 'sender_invalid' })
+    const missing = { senderId: showId('snd', newId()) }
+    await expect(getDailySentCount(...read, '2026-10-23', missing)).rejects.toMatchObject({ code: 'sender_not_found' })
   })
 
   describe('at send time', () => {
