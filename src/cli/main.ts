@@ -1,9 +1,12 @@
 #!/usr/bin/env node
 import { Command, CommanderError } from 'commander'
 import { addConfig } from './commands/config.js'
+import { addContacts } from './commands/contacts.js'
 import { addDoctor } from './commands/doctor.js'
 import { addEmails } from './commands/emails.js'
+import { addImport } from './commands/import.js'
 import { addKeys } from './commands/keys.js'
+import { addLists } from './commands/lists.js'
 import { addMigrate } from './commands/migrate.js'
 import { addSend } from './commands/send.js'
 import { addServe } from './commands/serve.js'
@@ -27,7 +30,7 @@ const program = new Command('postrider')
 /** In the order `--help` shows them: running it, using it, looking after it. */
 const COMMANDS = [
   [addStart, addServe, addWork, addTick, addMigrate],
-  [addSend, addEmails, addTrace, addKeys],
+  [addSend, addEmails, addTrace, addImport, addContacts, addLists, addKeys],
   [addSink, addDoctor, addConfig],
 ]
 for (const add of COMMANDS.flat()) add(program)

@@ -1,9 +1,11 @@
 import { z } from '@hono/zod-openapi'
 import type { Contact } from '../db/contacts.js'
 import type { Import } from '../db/imports.js'
-import type { Member } from '../db/list-members.js'
+import type { Member, Membership } from '../db/list-members.js'
 import type { List, MemberCounts } from '../db/lists.js'
+import type { Suppression } from '../db/suppressions.js'
 import { IMPORT_STATUSES } from '../domain/import.js'
+import { SUPPRESSION_REASONS, SUPPRESSION_SCOPES } from '../domain/suppression.js'
 import { showId } from '../id.js'
 
 /** Contacts, lists and imports as clients and `--json` see them. */
@@ -18,6 +20,22 @@ const contactShape = {
   updated_at: z.iso.datetime(),
 }
 export const contactSchema = z.strictObject(contactShape).openapi('Contact')
+
+export const shownContactSchema = contactSchema
+  .extend({
+    lists: z.array(
+      z.strictObject({ id: z.string(), name: z.string(), subscribed: z.boolean(), joined_at: z.iso.datetime() }),
+    ),
+    suppressions: z.array(
+      z.strictObject({
+        scope: z.enum(SUPPRESSION_SCOPES),
+        reason: z.enum(SUPPRESSION_REASONS),
+        detail: z.string().nullable(),
+        created_at: z.iso.datetime(),
+      }),
+    ),
+  })
+  .openapi('ShownContact')
 
 export const memberSchema = z
   .strictObject({ ...contactShape, subscribed: z.boolean(), joined_at: z.iso.datetime() })
@@ -67,6 +85,26 @@ export const toContact = (contact: Contact): z.input<typeof contactSchema> => ({
   timezone: contact.timezone,
   created_at: contact.createdAt.toISOString(),
   updated_at: contact.updatedAt.toISOString(),
+})
+
+export const toShownContact = (
+  contact: Contact,
+  lists: readonly Membership[],
+  suppressions: readonly Suppression[],
+): z.input<typeof shownContactSchema> => ({
+  ...toContact(contact),
+  lists: lists.map(({ listId, name, subscribed, joinedAt }) => ({
+    id: showId('lst', listId),
+    name,
+    subscribed,
+    joined_at: joinedAt.toISOString(),
+  })),
+  suppressions: suppressions.map(({ scope, reason, detail, createdAt }) => ({
+    scope,
+    reason,
+    detail,
+    created_at: createdAt.toISOString(),
+  })),
 })
 
 export const toMember = (member: Member): z.input<typeof memberSchema> => ({

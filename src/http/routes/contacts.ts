@@ -3,11 +3,10 @@ import { type Contact, findContact, listContacts } from '../../db/contacts.js'
 import { listMemberships } from '../../db/list-members.js'
 import { findSuppressions } from '../../db/suppressions.js'
 import { foldAddress } from '../../domain/address.js'
-import { SUPPRESSION_REASONS, SUPPRESSION_SCOPES } from '../../domain/suppression.js'
 import { PostriderError } from '../../errors.js'
 import { showId } from '../../id.js'
 import { changeContact, removeContact, saveContact } from '../../operations/contacts.js'
-import { contactSchema, toContact } from '../contact-json.js'
+import { contactSchema, shownContactSchema, toContact, toShownContact } from '../contact-json.js'
 import { type Call, type Endpoint, keyed } from '../endpoint.js'
 import { asList, listOf, pageQuery, readPage } from '../pagination.js'
 import { fields, text } from '../read-input.js'
@@ -29,22 +28,6 @@ const contactChange = fields({ email: text(4_000).optional(), ...contactFields }
 
 const warnings = z.array(z.string()).openapi({ description: 'What was left out of what was given.' })
 const savedSchema = contactSchema.extend({ warnings }).openapi('SavedContact')
-
-const shownSchema = contactSchema
-  .extend({
-    lists: z.array(
-      z.strictObject({ id: z.string(), name: z.string(), subscribed: z.boolean(), joined_at: z.iso.datetime() }),
-    ),
-    suppressions: z.array(
-      z.strictObject({
-        scope: z.enum(SUPPRESSION_SCOPES),
-        reason: z.enum(SUPPRESSION_REASONS),
-        detail: z.string().nullable(),
-        created_at: z.iso.datetime(),
-      }),
-    ),
-  })
-  .openapi('ShownContact')
 
 const common = { tag: 'Contacts', scope: 'manage' } as const
 
@@ -99,28 +82,14 @@ export const contactEndpoints: readonly Endpoint[] = [
     scope: 'read',
     summary: 'One contact, its lists and what keeps it from being mailed',
     answers: 'The contact.',
-    answer: shownSchema,
+    answer: shownContactSchema,
     problems: ['contact_not_found'],
     async run(call) {
       const { db } = call.options.context
       const contact = await contactOf(call)
       const lists = await listMemberships(db, call.caller.workspaceId, contact.id)
       const suppressions = await findSuppressions(db, call.caller.workspaceId, contact.foldedAddress)
-      return {
-        ...toContact(contact),
-        lists: lists.map(({ listId, name, subscribed, joinedAt }) => ({
-          id: showId('lst', listId),
-          name,
-          subscribed,
-          joined_at: joinedAt.toISOString(),
-        })),
-        suppressions: suppressions.map(({ scope, reason, detail, createdAt }) => ({
-          scope,
-          reason,
-          detail,
-          created_at: createdAt.toISOString(),
-        })),
-      }
+      return toShownContact(contact, lists, suppressions)
     },
   }),
   keyed({
