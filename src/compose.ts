@@ -6,7 +6,8 @@ import { dismissAction, findAction, retryAction, readBacklog, resolveAction, typ
 import { cancelActions, type CancelFilter } from './db/cancel-actions.js'
 import { type DrizzleTransaction, joinTransaction, type QueryRunner } from './db/client.js'
 import { countLiveActions } from './db/count-actions.js'
-import { type LoadedDelivery, loadDeliveries, type DeliveryRequest } from './db/deliveries.js'
+import { type LoadedRecipient, loadRecipients, type RecipientRequest } from './db/campaign-deliveries.js'
+import { type LoadedMessage, loadDeliveries, type DeliveryRequest } from './db/deliveries.js'
 import { cancelLane, configureLane, pauseLane, resumeLane, type LaneState } from './db/lanes.js'
 import { migrate, requireCurrentSchema } from './db/migrate.js'
 import { openDatabase } from './db/open-database.js'
@@ -15,12 +16,14 @@ import { WAKE_CHANNEL } from './db/wake-channel.js'
 import type { Action, NewAction } from './domain/action.js'
 import type { LaneSettings } from './domain/lane.js'
 import type { Mailbox } from './domain/message.js'
+import { BATCH_SIZES } from './domain/campaign.js'
 import { RETRY_POLICIES, type RetryPolicies } from './domain/retry.js'
 import { type Emails, createEmails } from './emails.js'
 import { createDispatcher, type Dispatcher } from './engine/dispatcher.js'
 import type { Handlers } from './engine/handler.js'
 import { createOutcomeNotes } from './engine/outcome-notes.js'
 import { createPruner } from './engine/pruner.js'
+import { createPump } from './engine/pump.js'
 import { createRescuer, rebuild } from './engine/rescuer.js'
 import { createSender } from './engine/sender.js'
 import { createWaker } from './engine/waker.js'
@@ -32,6 +35,7 @@ import { createLog, type Log } from './log.js'
 import { createMetrics } from './metrics.js'
 import { ensureConfiguredSender, followSettings } from './operations/configured-sender.js'
 import type { Context } from './operations/context.js'
+import { createDeliveryLoader } from './operations/load-delivery.js'
 import { INLINE_DEADLINE_MS } from './operations/send-emails.js'
 import { scheduleActions } from './operations/schedule-actions.js'
 import type { SmtpProviderOptions } from './providers/smtp.js'
@@ -55,6 +59,8 @@ export interface PostriderOptions {
   readonly leaseMs?: number
   readonly sweepMs?: number
   readonly retentionMs?: number
+  /** How many people a campaign plans at a time unless it says otherwise. */
+  readonly batchSize?: number
   readonly retryPolicies?: RetryPolicies
   readonly maxConnections?: number
   /** The mail server of the default sender. Without it the dev inbox keeps every email. */
@@ -124,6 +130,8 @@ const MAIL_FROM: Mailbox = { name: 'Postrider', address: 'hello@localhost' }
 const DATA_DIRECTORY = './.postrider'
 const PUBLIC_URL = 'http://127.0.0.1:3400'
 const LOADED_TOGETHER = 500
+/** Of a campaign, due and unsent: one is being sent while the next is planned. */
+const BATCHES_AHEAD = 2
 
 export async function createPostrider(options: PostriderOptions = {}): Promise<Postrider> {
   const log = options.log ?? createLog('warn')
@@ -167,9 +175,16 @@ export async function createPostrider(options: PostriderOptions = {}): Promise<P
     secretBox: openSecretBox,
     ...(options.smtpTimeouts && { timeouts: options.smtpTimeouts }),
   })
-  const load = groupCommit<DeliveryRequest, LoadedDelivery | null>((requests) => loadDeliveries(db, requests), {
-    maxItems: LOADED_TOGETHER,
-    maxFlushes: 2,
+  const together = { maxItems: LOADED_TOGETHER, maxFlushes: 2 }
+  const load = createDeliveryLoader({
+    db,
+    loadMessage: groupCommit<DeliveryRequest, LoadedMessage | null>(
+      (requests) => loadDeliveries(db, requests),
+      together,
+    ),
+    loadRecipient: groupCommit<RecipientRequest, LoadedRecipient>((requests) => loadRecipients(db, requests), together),
+    findSender: (of, id) => context.findSender(of, id),
+    renderer: () => context.renderer,
   })
   const sender = createSender({
     db,
@@ -190,9 +205,10 @@ export async function createPostrider(options: PostriderOptions = {}): Promise<P
     policies,
     worker,
     leaseMs,
-    handlers: { send: sender, ...options.handlers },
+    handlers: { send: sender, batch: createPump({ log, batchesAhead: BATCHES_AHEAD }), ...options.handlers },
     concurrency: options.concurrency ?? 20,
     onSettled: (action, outcome) => metrics.onSettled(action, outcome),
+    onRepeated: () => waker.wake(false),
   })
   const waker = createWaker({ db, log, local: (later) => dispatcher.wake(later), others: opened.shared })
   const resend = { maxAttempts: policies.transactional.maxAttempts, waitMs: policies.transactional.waitsMs[0] ?? 0 }
@@ -217,6 +233,7 @@ export async function createPostrider(options: PostriderOptions = {}): Promise<P
     links,
     publicUrl,
     renderer,
+    batchSize: options.batchSize ?? BATCH_SIZES.default,
   })
   const configured = { ...mailFrom, provider: smtp === null ? ('capture' as const) : ('smtp' as const) }
   let ready = true

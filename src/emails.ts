@@ -1,11 +1,13 @@
 import { type DrizzleTransaction, joinTransaction, type QueryRunner } from './db/client.js'
-import { type Email, type EmailFilter, type EmailSummary, findEmail, listEmails } from './db/emails.js'
+import type { Email, EmailSummary } from './db/emails.js'
+import type { EmailFilter } from './db/list-emails.js'
 import { WAKE_CHANNEL } from './db/wake-channel.js'
 import type { NewEmail } from './domain/new-email.js'
 import { PostriderError } from './errors.js'
 import { readId, showId } from './id.js'
 import type { Context } from './operations/context.js'
 import { decideEmail } from './operations/decide-email.js'
+import { readEmail, readEmails } from './operations/read-emails.js'
 import { sendEmails, type SendOptions, type SentEmail } from './operations/send-emails.js'
 
 /** Emails as the library's users meet them. Ids are the ones of the API: `em_…`. */
@@ -53,12 +55,12 @@ export function createEmails(context: Context, workspaceId: string, deadlineMs: 
     },
     sendBatch: (emails, { tx, idempotencyKey } = {}) => send(emails, tx, { idempotencyKey, batch: true }),
     async get(id) {
-      const email = await findEmail(context.db, workspaceId, readId('em', id) ?? '')
+      const email = await readEmail(context, workspaceId, readId('em', id) ?? '')
       return email && shown(email)
     },
     async list({ limit = PAGE, after, ...filter } = {}) {
       const cursor = { limit, ...(after !== undefined && { after: idOf(after) }) }
-      return (await listEmails(context.db, workspaceId, filter, cursor)).map(shown)
+      return (await readEmails(context, workspaceId, filter, cursor)).map(shown)
     },
     cancel: (id) => decide(id, 'cancel'),
     retry: (id) => decide(id, 'retry'),

@@ -35,7 +35,9 @@ const READY = `
 
 /** How many emails of a campaign are due or being sent: what its batch looks at before it plans more. */
 export async function countReadyEmails(sql: Sql, campaignId: string): Promise<number> {
-  const { rows } = await sql.query<{ count: number }>(`select count(*)::int as count from (${READY}) ready`, [campaignId])
+  const { rows } = await sql.query<{ count: number }>(`select count(*)::int as count from (${READY}) ready`, [
+    campaignId,
+  ])
   return rows[0]!.count
 }
 

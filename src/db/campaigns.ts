@@ -197,7 +197,11 @@ export async function countCampaignsOf(
 }
 
 /** The campaigns of those of the emails that are pending (again). */
-export async function findCampaignsOfPending(sql: Sql, workspaceId: string, emailIds: readonly string[]): Promise<string[]> {
+export async function findCampaignsOfPending(
+  sql: Sql,
+  workspaceId: string,
+  emailIds: readonly string[],
+): Promise<string[]> {
   const { rows } = await sql.query<{ id: string }>(
     `select distinct lane_id as id from postrider.scheduled_actions
      where workspace_id = $1 and message_id = any ($2::uuid[]) and contact_id is not null and state = 'pending'

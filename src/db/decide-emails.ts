@@ -12,7 +12,9 @@ import { storable } from './storable.js'
 export const EMAIL_DECISIONS = ['retry', 'dismiss', 'sent', 'resend', 'cancel', 'reschedule'] as const
 export type EmailDecision = (typeof EMAIL_DECISIONS)[number]
 
-export const START_OVER = (now: string) => `state = 'pending', needs_attention = false, lease_token = null, attempts = 0,
+export const START_OVER = (
+  now: string,
+) => `state = 'pending', needs_attention = false, lease_token = null, attempts = 0,
     run_at = ${now}, wake_at = ${now}, reason = null, reason_code = null`
 
 const CALLED_OFF = {

@@ -1,5 +1,6 @@
+import type { Json } from '../domain/action.js'
 import type { Attempt } from '../domain/attempt.js'
-import { EMAIL_STATUSES, type EmailStatus, leastFinished, statesOf, statusOf } from '../domain/email-status.js'
+import { type EmailStatus, leastFinished, statusOf } from '../domain/email-status.js'
 import type { Calendar, Mailbox, Message, OnUncertain } from '../domain/message.js'
 import type { ActionState } from '../domain/states.js'
 import { isId } from '../id.js'
@@ -16,6 +17,15 @@ export interface EmailSummary extends Pick<
   readonly scheduledAt: Date | null
   readonly expiresAt: Date | null
   readonly deliveries: readonly DeliveryState[]
+  /** The campaign it belongs to. Its subject, and its bodies, are then Liquid until they are rendered for the contact. */
+  readonly campaign: { readonly id: string; readonly name: string; readonly contact: EmailContact } | null
+}
+
+export interface EmailContact {
+  readonly id: string
+  readonly name: string | null
+  readonly attributes: { readonly [key: string]: Json }
+  readonly timezone: string | null
 }
 
 export interface DeliveryState {
@@ -65,25 +75,41 @@ export interface EmailEvent {
   readonly at: Date
 }
 
-const SUMMARY = `message.id, message.message_id, addressing, subject, tags, message.created_at, scheduled_at, message.expires_at, deliveries`
+export const SUMMARY = `message.id, message.message_id, addressing, subject, tags, message.created_at, scheduled_at,
+  message.expires_at, deliveries, null::json as campaign`
 
-const deliveriesOf = (where: string) => `
-  select json_agg(json_build_object('id', action.id, 'recipient', payload ->> 'recipient', 'state', state,
+const DELIVERY = `json_build_object('id', action.id, 'recipient', payload ->> 'recipient', 'state', state,
       'attempts', attempts, 'run_at', run_at, 'state_at', state_at, 'retry_policy', retry_policy, 'reason', reason,
-      'reason_code', reason_code, 'in_doubt', in_doubt, 'paused', lanes.paused_at is not null, 'held_until', held_until) order by action.id)
-    as deliveries
-  from postrider.scheduled_actions action left join postrider.lanes on lanes.id = action.lane_id
+      'reason_code', reason_code, 'in_doubt', in_doubt, 'paused', lanes.paused_at is not null,
+      'held_until', greatest(lanes.held_until, holder.held_until))`
+
+const WITH_LANES = `left join postrider.lanes on lanes.id = action.lane_id
+    left join postrider.lanes holder on holder.id = lanes.held_with`
+
+export const deliveriesOf = (where: string) => `
+  select json_agg(${DELIVERY} order by action.id) as deliveries
+  from postrider.scheduled_actions action ${WITH_LANES}
   where ${where}`
 
-// The place of the shown status in the list of statuses: the least finished delivery has the lowest.
-const RANK = `case ${EMAIL_STATUSES.map(
-  (status, i) =>
-    `when state in (${statesOf(status)
-      .map((state) => `'${state}'`)
-      .join(', ')}) ${status === 'scheduled' ? 'and reason_code is null ' : ''}then ${i}`,
-).join(' ')} end`
+/** The same columns of an email of a campaign, which has no message of its own: it is rendered when it goes out. */
+export const CAMPAIGN_SUMMARY = `action.id,
+  '<' || action.id || '@' || substring(senders.address from '[^@]*$') || '>' as message_id,
+  jsonb_build_object('from', jsonb_build_object('name', senders.name, 'address', senders.address),
+    'to', jsonb_build_array(jsonb_build_object('name', contacts.name, 'address', payload ->> 'recipient')),
+    'cc', '[]'::jsonb, 'bcc', '[]'::jsonb, 'reply_to', '[]'::jsonb) as addressing,
+  subject, '[]'::jsonb as tags, action.created_at, null::timestamptz as scheduled_at, action.expires_at,
+  json_build_array(${DELIVERY}) as deliveries,
+  json_build_object('id', campaigns.id, 'name', campaigns.name, 'contact', json_build_object('id', contact_id,
+    'name', contacts.name, 'attributes', coalesce(contacts.attributes, '{}'), 'timezone', contacts.timezone)) as campaign`
 
-interface SummaryRow {
+export const CAMPAIGN_EMAILS = `postrider.scheduled_actions action
+    join postrider.campaigns on campaigns.id = action.lane_id
+    join postrider.template_versions versions
+      on versions.template_id = campaigns.template_id and versions.version = campaigns.template_version
+    left join postrider.senders on senders.id = campaigns.sender_id
+    left join postrider.contacts on contacts.id = action.contact_id ${WITH_LANES}`
+
+export interface SummaryRow {
   id: string
   message_id: string
   addressing: { from: Mailbox; to: Mailbox[]; cc: Mailbox[]; bcc: Mailbox[]; reply_to: Mailbox[] }
@@ -93,6 +119,7 @@ interface SummaryRow {
   scheduled_at: Date | null
   expires_at: Date | null
   deliveries: DeliveryRow[] | null
+  campaign: { id: string; name: string; contact: EmailContact } | null
 }
 
 interface DeliveryRow {
@@ -110,7 +137,7 @@ interface DeliveryRow {
   held_until: string | null
 }
 
-function toSummary(row: SummaryRow): EmailSummary {
+export function toSummary(row: SummaryRow): EmailSummary {
   const deliveries = (row.deliveries ?? []).map(toDelivery)
   return {
     id: row.id,
@@ -127,6 +154,7 @@ function toSummary(row: SummaryRow): EmailSummary {
     scheduledAt: row.scheduled_at,
     expiresAt: row.expires_at,
     deliveries,
+    campaign: row.campaign,
   }
 }
 
@@ -146,79 +174,6 @@ const toDelivery = (row: DeliveryRow): DeliveryState => ({
   laneHeldUntil: row.held_until === null ? null : new Date(row.held_until),
 })
 
-export interface EmailFilter {
-  /** One, or any of several. */
-  readonly status?: EmailStatus | readonly EmailStatus[]
-  /** Folded. */
-  readonly to?: string
-  /** Part of the subject or of an address. */
-  readonly q?: string
-}
-
-export interface Cursor {
-  /** Older than this one. */
-  readonly after?: string
-  /** Newer than this one. */
-  readonly before?: string
-  readonly limit: number
-}
-
-/** Newest first, whichever way one pages. */
-export async function listEmails(
-  sql: Sql,
-  workspaceId: string,
-  filter: EmailFilter,
-  { after, before, limit }: Cursor,
-): Promise<EmailSummary[]> {
-  const values: unknown[] = [workspaceId]
-  const bind = (value: unknown) => `$${values.push(value)}`
-  const where = ['message.workspace_id = $1', ...conditions(filter, bind)]
-  if (after !== undefined) where.push(`message.id < ${bind(after)}::uuid`)
-  if (before !== undefined) where.push(`message.id > ${bind(before)}::uuid`)
-  const backwards = before !== undefined && after === undefined
-  const { rows } = await sql.query<SummaryRow>(
-    `select ${SUMMARY} from postrider.messages message
-       cross join lateral (${deliveriesOf('action.message_id = message.id')}) related
-     where ${where.join(' and ')} order by message.id ${backwards ? 'asc' : 'desc'} limit ${bind(limit)}`,
-    values,
-  )
-  return (backwards ? rows.toReversed() : rows).map(toSummary)
-}
-
-const MESSAGES = `select message_id from postrider.scheduled_actions where workspace_id = $1 and message_id is not null`
-const PENDING = `${MESSAGES} and wake_at is not null
-  union ${MESSAGES} and id in (select unnest(action_ids) from postrider.ready_actions)`
-
-/** Where to look for the emails of a status without reading what is over. */
-const UNFINISHED = {
-  scheduled: PENDING,
-  retry_scheduled: PENDING,
-  sending: `${MESSAGES} and id in (select unnest(action_ids) from postrider.leases)`,
-  uncertain: `${MESSAGES} and needs_attention`,
-  failed: `${MESSAGES} and needs_attention`,
-} as const satisfies Partial<Record<EmailStatus, string>>
-type Unfinished = keyof typeof UNFINISHED
-
-function conditions({ status, to, q }: EmailFilter, bind: (value: unknown) => string): string[] {
-  const where: string[] = []
-  const statuses = status === undefined ? [] : typeof status === 'string' ? [status] : status
-  if (statuses.length > 0) {
-    const ranks = statuses.map((wanted) => EMAIL_STATUSES.indexOf(wanted)).join(', ')
-    where.push(`(select min(${RANK}) from postrider.scheduled_actions where message_id = message.id) in (${ranks})`)
-    // What is not over, and what waits for a person, is indexed: the history need not be read for it.
-    if (statuses.every((wanted) => wanted in UNFINISHED))
-      where.push(
-        `message.id in (${[...new Set(statuses.map((wanted) => UNFINISHED[wanted as Unfinished]))].join(' union ')})`,
-      )
-  }
-  if (to !== undefined) where.push(`recipients @> array[${bind(to)}]::text[]`)
-  if (q !== undefined) {
-    const pattern = bind(`%${q.replaceAll(/[\\%_]/g, String.raw`\$&`)}%`)
-    where.push(`(subject ilike ${pattern} or array_to_string(recipients, ' ') ilike ${pattern})`)
-  }
-  return where
-}
-
 export async function findEmail(sql: Sql, workspaceId: string, id: string): Promise<Email | null> {
   if (!isId(id)) return null
   const { rows } = await sql.query<
@@ -237,7 +192,11 @@ export async function findEmail(sql: Sql, workspaceId: string, id: string): Prom
     `select ${SUMMARY}, date, sender_id, html, text, headers, calendar, inline,
        message.on_uncertain, ${sql.now} as now
      from postrider.messages message cross join lateral (${deliveriesOf('action.message_id = message.id')}) related
-     where message.workspace_id = $1 and message.id = $2`,
+     where message.workspace_id = $1 and message.id = $2
+     union all
+     select ${CAMPAIGN_SUMMARY}, date_trunc('second', action.created_at), campaigns.sender_id, html, text, '{}'::jsonb,
+       null::jsonb, false, coalesce(action.on_uncertain, 'hold'), ${sql.now}
+     from ${CAMPAIGN_EMAILS} where action.workspace_id = $1 and action.id = $2 and action.contact_id is not null`,
     [workspaceId, id],
   )
   const row = rows[0]
@@ -273,42 +232,4 @@ export async function findEmail(sql: Sql, workspaceId: string, id: string): Prom
     events: events.rows,
     now: row.now,
   }
-}
-
-export interface EmailCounts {
-  readonly pending: number
-  readonly failed: number
-  readonly uncertain: number
-  readonly sending: number
-  readonly dueNow: number
-  readonly nextHour: number
-}
-
-/** What a dashboard shows first. Costs what is waiting and what needs attention, not the size of the history. */
-export async function countEmails(sql: Sql, workspaceId: string): Promise<EmailCounts> {
-  const { rows } = await sql.query<EmailCounts>(
-    `with ready as materialized (
-       select action.id from postrider.ready_actions hint cross join lateral unnest(action_ids) as named (id)
-         join postrider.scheduled_actions action on action.id = named.id
-       where workspace_id = $1 and type = 'send' and state = 'pending'
-     ), waiting as materialized (
-       select wake_at from postrider.scheduled_actions
-       where wake_at is not null and workspace_id = $1 and type = 'send'
-     ), held as materialized (
-       select action.id from postrider.leases cross join lateral unnest(action_ids) as named (id)
-         join postrider.scheduled_actions action on action.id = named.id
-       where workspace_id = $1 and type = 'send' and state in ('leased', 'armed')
-     ), attention as materialized (
-       select state, count(*)::int as count from postrider.scheduled_actions
-       where workspace_id = $1 and needs_attention and type = 'send' group by state
-     )
-     select (select count(*)::int from ready) + (select count(*)::int from waiting) as pending,
-       coalesce((select count from attention where state = 'failed'), 0) as failed,
-       coalesce((select count from attention where state = 'uncertain'), 0) as uncertain,
-       (select count(*)::int from held) as sending,
-       (select count(*)::int from ready) + (select count(*)::int from waiting where wake_at <= ${sql.now}) as "dueNow",
-       (select count(*)::int from waiting where wake_at between ${sql.now} and ${sql.now} + interval '1 hour') as "nextHour"`,
-    [workspaceId],
-  )
-  return rows[0]!
 }

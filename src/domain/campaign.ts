@@ -68,7 +68,10 @@ const HOUR_MS = 3_600_000
  * How an hourly limit is kept: a part of it every minute or so, spaced so that no hour of any beginning holds more than
  * the limit.
  */
-export function spaceByHour(hourlyLimit: number, batchSize: number): { readonly size: number; readonly everyMs: number } {
+export function spaceByHour(
+  hourlyLimit: number,
+  batchSize: number,
+): { readonly size: number; readonly everyMs: number } {
   const size = Math.min(batchSize, Math.max(1, Math.floor(hourlyLimit / 60)))
   return { size, everyMs: HOUR_MS / Math.floor(hourlyLimit / size) }
 }

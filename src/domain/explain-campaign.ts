@@ -45,7 +45,11 @@ export function explainCampaign(campaign: ExplainedCampaign): Standstill | null 
     case 'draft':
       return still('draft', 'It has not been launched.')
     case 'scheduled':
-      return still('waiting_for_start', `It starts at ${at(campaign.scheduledAt ?? campaign.now)}.`, campaign.scheduledAt)
+      return still(
+        'waiting_for_start',
+        `It starts at ${at(campaign.scheduledAt ?? campaign.now)}.`,
+        campaign.scheduledAt,
+      )
     case 'paused':
       return still('paused', 'Somebody paused it. Resume it to go on.')
     case 'canceled':
@@ -69,12 +73,20 @@ function explainRunning(campaign: ExplainedCampaign): Standstill | null {
   if (closed && (counts.notPlanned > 0 || liveEmails(counts) > 0))
     return closed.why === 'outside_window'
       ? still('outside_window', `Its sender's window opens at ${at(closed.until)}.`, closed.until)
-      : still('quota_used', `Its sender's quota of the day is used; the next is free at ${at(closed.until)}.`, closed.until)
+      : still(
+          'quota_used',
+          `Its sender's quota of the day is used; the next is free at ${at(closed.until)}.`,
+          closed.until,
+        )
   if (counts.sending > 0) return null
   if (counts.scheduled > 0) return isUnnoticed(campaign.nextAt, now) ? nobody(campaign.nextAt!) : null
   if (!batch) return null
   if (counts.notPlanned > 0 && batch.runAt > now && campaign.hourlyLimit !== null)
-    return still('hourly_limit', `It sends ${campaign.hourlyLimit} an hour; the next go at ${at(batch.runAt)}.`, batch.runAt)
+    return still(
+      'hourly_limit',
+      `It sends ${campaign.hourlyLimit} an hour; the next go at ${at(batch.runAt)}.`,
+      batch.runAt,
+    )
   if (counts.notPlanned === 0 && counts.retryScheduled > 0 && campaign.nextAt && campaign.nextAt > now)
     return still(
       'waiting_for_retries',

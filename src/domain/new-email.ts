@@ -12,7 +12,7 @@ export interface NewEmail {
   readonly replyTo?: string | readonly string[]
   /** Needed, unless a template has it; given beside a template, it is used instead. */
   readonly subject?: string
-  /** Instead of html and text. Rendered when the email is accepted. */
+  /** Instead of html and text. Rendered when the email is accepted. Its id is `tpl_…`. */
   readonly template?: { readonly id: string; readonly variables?: { readonly [key: string]: Json } }
   readonly html?: string
   /** Derived from the html when missing. */

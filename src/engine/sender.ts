@@ -71,7 +71,7 @@ export function createSender(options: SenderOptions): HandOverHandler {
     if (result.kind !== 'accepted')
       return { ...(await conclude(result, action, senderId, recipient, loaded.inline)), attempt }
     if (slowed.delete(senderId)) void unslowSender(db, workspaceId, senderId).catch(() => slowed.add(senderId))
-    return { kind: 'done', attempt }
+    return { kind: 'done', attempt, ...(bookedOn !== null && { booking: { senderId, day: bookedOn } }) }
   }
 
   const logAttempt = (email: string, action: LeasedAction, recipient: string, attempt: Attempt) => {

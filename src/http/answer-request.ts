@@ -120,6 +120,8 @@ function notFound(prefix: IdPrefix): Error {
       return new PostriderError('import_not_found', 'There is no such import.')
     case 'tpl':
       return new PostriderError('template_not_found', 'There is no such template.')
+    case 'cmp':
+      return new PostriderError('campaign_not_found', 'There is no such campaign.')
     default:
       return new RequestError('not_found', 'There is nothing with this id.')
   }

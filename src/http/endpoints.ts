@@ -1,5 +1,6 @@
 import type { Endpoint } from './endpoint.js'
 import { apiKeyEndpoints } from './routes/api-keys.js'
+import { campaignEndpoints } from './routes/campaigns.js'
 import { contactEndpoints } from './routes/contacts.js'
 import { cronEndpoints } from './routes/cron.js'
 import { documentationEndpoints } from './routes/documentation.js'
@@ -31,6 +32,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
   ...listMemberEndpoints,
   ...importEndpoints,
   ...templateEndpoints,
+  ...campaignEndpoints,
   ...inboxEndpoints,
   ...eventEndpoints,
   ...apiKeyEndpoints,

@@ -39,6 +39,9 @@ export function readPage(
   }
 }
 
+/** The id behind one that was given in a query. */
+export const readReference = (id: string, name: string, prefix: IdPrefix): string => readCursor(id, name, prefix)
+
 function readCursor(id: string, name: string, prefix: IdPrefix): string {
   const read = readId(prefix, id)
   if (read === null) throw refused(name, `must be an id such as ${prefix}_0123…`)

@@ -2,6 +2,7 @@ import type { Sql } from '../db/client.js'
 import { findTemplate, type Template } from '../db/templates.js'
 import type { NewEmail } from '../domain/new-email.js'
 import type { Problem } from '../errors.js'
+import { readId } from '../id.js'
 import type { Context } from './context.js'
 
 /**
@@ -21,7 +22,8 @@ export async function applyTemplates(
 ): Promise<Applied[]> {
   const found = new Map<string, Template | null>()
   for (const { template } of emails)
-    if (template && !found.has(template.id)) found.set(template.id, await findTemplate(sql, workspaceId, template.id))
+    if (template && !found.has(template.id))
+      found.set(template.id, await findTemplate(sql, workspaceId, readId('tpl', template.id) ?? template.id))
   return emails.map((email) =>
     email.template ? apply(context, email, found.get(email.template.id)!) : { email, problems: [] },
   )

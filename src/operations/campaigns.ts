@@ -1,4 +1,11 @@
-import { type Campaign, type CampaignFields, deleteDraft, findCampaign, insertCampaign, updateDraft } from '../db/campaigns.js'
+import {
+  type Campaign,
+  type CampaignFields,
+  deleteDraft,
+  findCampaign,
+  insertCampaign,
+  updateDraft,
+} from '../db/campaigns.js'
 import { findList } from '../db/lists.js'
 import { findSender } from '../db/senders.js'
 import { findTemplate } from '../db/templates.js'
@@ -80,7 +87,8 @@ async function readFields(
   else if (!(await findTemplate(db, workspaceId, templateId)))
     refuse('templateId', 'is not a template of this workspace')
   const senderId = input.senderId ?? known?.senderId ?? (await defaultSender(context, workspaceId))
-  if (!senderId || !(await findSender(db, workspaceId, senderId))) refuse('senderId', 'is not a sender of this workspace')
+  if (!senderId || !(await findSender(db, workspaceId, senderId)))
+    refuse('senderId', 'is not a sender of this workspace')
   const replyTo = input.replyTo === undefined ? (known?.replyTo ?? null) : input.replyTo
   if (replyTo !== null && !parseMailbox(replyTo)) refuse('replyTo', 'must be one address, such as ada@example.com')
   const batchSize = input.batchSize ?? known?.batchSize ?? context.batchSize
@@ -92,8 +100,7 @@ async function readFields(
     refuse('hourlyLimit', 'must be a whole number from 1, or null for none')
   const scheduledAt = input.scheduledAt === undefined ? (known?.scheduledAt ?? null) : input.scheduledAt
   const expiresAt = input.expiresAt === undefined ? (known?.expiresAt ?? null) : input.expiresAt
-  if (scheduledAt && expiresAt && expiresAt <= scheduledAt)
-    refuse('expiresAt', 'must be later than the scheduled time')
+  if (scheduledAt && expiresAt && expiresAt <= scheduledAt) refuse('expiresAt', 'must be later than the scheduled time')
   if (problems.length > 0)
     throw new PostriderError(
       'campaign_invalid',

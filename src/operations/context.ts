@@ -29,6 +29,8 @@ export interface Context {
   readLink(token: string): Link | null
   readonly renderer: CampaignRenderer
   readonly templates: TemplateCache
+  /** How many people a campaign plans at a time unless it says otherwise. */
+  readonly batchSize: number
   /** Something may be due. */
   wake(later?: boolean): void
   /** A fresh lease for emails that this process will send within the caller's request. */

@@ -1,5 +1,6 @@
 import { DECIDABLE, decideEmails, type EmailDecision } from '../db/decide-emails.js'
-import { type Email, type EmailFilter, findEmail, listEmails } from '../db/emails.js'
+import { type Email, findEmail } from '../db/emails.js'
+import { type EmailFilter, listEmails } from '../db/list-emails.js'
 import { PostriderError } from '../errors.js'
 import { showId } from '../id.js'
 import type { Context } from './context.js'

@@ -41,7 +41,11 @@ export async function preflightCampaign(
   const checks: Check[] = [
     members.length > 0
       ? say('audience', 'ok', 'The list has people to send to.')
-      : say('audience', 'error', 'Nobody on the list can be mailed: it is empty, or all have opted out or are suppressed.'),
+      : say(
+          'audience',
+          'error',
+          'Nobody on the list can be mailed: it is empty, or all have opted out or are suppressed.',
+        ),
     checkSender(sender, scheduledAt !== null && scheduledAt > now),
     ...checkTemplate(context, campaign, { members, template, sender, listName: list?.name ?? '' }),
     ...checkWindow(campaign, sender, scheduledAt ?? now),
@@ -80,17 +84,31 @@ function checkTemplate(
   return [
     refused.length === 0
       ? say('template', 'ok', `It was rendered for the first ${members.length} people.`)
-      : say('template', 'error', `It cannot be rendered for ${refused.length} of the first ${members.length} people: ${said}`),
+      : say(
+          'template',
+          'error',
+          `It cannot be rendered for ${refused.length} of the first ${members.length} people: ${said}`,
+        ),
     own
       ? say('unsubscribe', 'ok', 'The template has its own unsubscribe link.')
-      : say('unsubscribe', 'warning', 'The template has no {{ unsubscribe_url }}: a line with the link is added at its end.'),
+      : say(
+          'unsubscribe',
+          'warning',
+          'The template has no {{ unsubscribe_url }}: a line with the link is added at its end.',
+        ),
   ]
 }
 
 function checkWindow({ followPace }: Campaign, sender: Sender | null, from: Date): Check[] {
   if (!followPace || !sender) return []
   if (!sender.pace)
-    return [say('window', 'error', 'It is to keep to its sender’s pace, but the sender has none. Set one, or turn follow_pace off.')]
+    return [
+      say(
+        'window',
+        'error',
+        'It is to keep to its sender’s pace, but the sender has none. Set one, or turn follow_pace off.',
+      ),
+    ]
   const slot = getNextSendingSlot(sender.pace, from)
   return slot
     ? [say('window', 'ok', `The sender’s window is open from ${slot.toISOString()}.`)]

@@ -40,11 +40,18 @@ export async function retryCampaign(
   by: string,
 ): Promise<{ readonly campaign: Campaign; readonly retried: number }> {
   let retried = 0
-  const campaign = await steer(context, workspaceId, id, 'retried', ['running', 'paused', 'sent'], async (tx, locked) => {
-    retried = await retryFailedEmails(tx, locked, by)
-    await startBatches(tx, locked)
-    return locked.status === 'sent' && retried > 0 ? setStatus(tx, locked, 'running') : locked
-  })
+  const campaign = await steer(
+    context,
+    workspaceId,
+    id,
+    'retried',
+    ['running', 'paused', 'sent'],
+    async (tx, locked) => {
+      retried = await retryFailedEmails(tx, locked, by)
+      await startBatches(tx, locked)
+      return locked.status === 'sent' && retried > 0 ? setStatus(tx, locked, 'running') : locked
+    },
+  )
   return { campaign, retried }
 }
 

@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import type { EmailDecision } from '../../db/decide-emails.js'
-import { listEmails, type EmailFilter } from '../../db/emails.js'
+import { listEmails, type EmailFilter } from '../../db/list-emails.js'
 import { PostriderError } from '../../errors.js'
 import type { Context } from '../../operations/context.js'
 import { decideEmail, decideMatchingEmails } from '../../operations/decide-email.js'

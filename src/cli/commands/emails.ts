@@ -1,7 +1,8 @@
 import type { Command } from 'commander'
-import { type EmailSummary, findEmail, listEmails } from '../../db/emails.js'
+import type { EmailSummary } from '../../db/emails.js'
 import { toEmailSummary } from '../../http/email-json.js'
 import { showId } from '../../id.js'
+import { readEmail, readEmails } from '../../operations/read-emails.js'
 import { readWhole } from '../choices.js'
 import { addFilter, type FilterFlags, readFilter } from '../email-filter.js'
 import { noSuchEmail, readEmailId } from '../email-id.js'
@@ -37,10 +38,10 @@ async function list(flags: Flags & FilterFlags & { limit: string; after?: string
   const limit = readWhole('--limit', flags.limit, 1, 1_000)
   const filter = readFilter(flags)
   const after = flags.after === undefined ? {} : { after: readEmailId(flags.after) }
-  await withPostrider(configFrom(flags), async ({ context: { db } }) => {
-    const workspace = await getWorkspace(db, flags.workspace)
+  await withPostrider(configFrom(flags), async ({ context }) => {
+    const workspace = await getWorkspace(context.db, flags.workspace)
     // One more than asked for tells whether there are more.
-    const found = await listEmails(db, workspace.id, filter, { limit: limit + 1, ...after })
+    const found = await readEmails(context, workspace.id, filter, { limit: limit + 1, ...after })
     const emails = found.slice(0, limit)
     const more = found.length > limit
     if (flags.json) return printJson({ object: 'list', has_more: more, data: emails.map(toEmailSummary) })
@@ -62,10 +63,10 @@ const recipientsOf = ({ deliveries: [first, ...others] }: EmailSummary) =>
 
 async function show(text: string, flags: Flags): Promise<void> {
   const id = readEmailId(text)
-  await withPostrider(configFrom(flags), async ({ context: { db } }) => {
-    const workspace = await getWorkspace(db, flags.workspace)
-    const email = await findEmail(db, workspace.id, id)
+  await withPostrider(configFrom(flags), async ({ context }) => {
+    const workspace = await getWorkspace(context.db, flags.workspace)
+    const email = await readEmail(context, workspace.id, id)
     if (!email) throw noSuchEmail(text)
-    await printEmail(db, workspace.id, email, flags)
+    await printEmail(context.db, workspace.id, email, flags)
   })
 }

@@ -1,8 +1,9 @@
 import type { Command } from 'commander'
-import { type Email, findEmail } from '../../db/emails.js'
+import type { Email } from '../../db/emails.js'
 import { findSender, type Sender } from '../../db/senders.js'
 import { toEmail, writeMailbox } from '../../http/email-json.js'
 import { showId } from '../../id.js'
+import { readEmail } from '../../operations/read-emails.js'
 import { noSuchEmail, readEmailId } from '../email-id.js'
 import { explainDelivery } from '../explain-delivery.js'
 import { withPostrider } from '../open-postrider.js'
@@ -21,9 +22,10 @@ export function addTrace(program: Command): void {
     .option('--json', 'print JSON')
     .action(async (text: string, flags: Record<string, unknown> & { workspace: string; json?: true }) => {
       const id = readEmailId(text)
-      await withPostrider(configFrom(flags), async ({ context: { db } }) => {
+      await withPostrider(configFrom(flags), async ({ context }) => {
+        const { db } = context
         const workspace = await getWorkspace(db, flags.workspace)
-        const email = await findEmail(db, workspace.id, id)
+        const email = await readEmail(context, workspace.id, id)
         if (!email) throw noSuchEmail(text)
         const sender = await findSender(db, workspace.id, email.senderId)
         if (flags.json) printJson(toJson(email, sender))

@@ -1,10 +1,10 @@
 import { z } from '@hono/zod-openapi'
 import type { EmailDecision } from '../../db/decide-emails.js'
-import { findEmail, listEmails } from '../../db/emails.js'
 import { findSender } from '../../db/senders.js'
 import { foldAddress } from '../../domain/address.js'
 import { PostriderError } from '../../errors.js'
 import { decideEmail } from '../../operations/decide-email.js'
+import { readEmail, readEmails } from '../../operations/read-emails.js'
 import { readInstant } from '../../operations/prepare-email.js'
 import {
   emailRef,
@@ -16,7 +16,7 @@ import {
   toEmailSummary,
 } from '../email-json.js'
 import { type Call, type Endpoint, keyed } from '../endpoint.js'
-import { asList, listOf, pageQuery, readPage } from '../pagination.js'
+import { asList, listOf, pageQuery, readPage, readReference } from '../pagination.js'
 import { type InputProblem, refusal } from '../problem.js'
 import { fields, text } from '../read-input.js'
 
@@ -24,6 +24,7 @@ const filterShape = {
   status: emailStatus.optional(),
   to: text(1_000).optional().openapi({ description: 'One recipient’s address.' }),
   q: text(1_000).optional().openapi({ description: 'Part of the subject or of an address.' }),
+  campaign_id: text(1_000).optional().openapi({ description: 'Those of one campaign.' }),
 }
 
 /** What was sent to `/emails/:id/cancel` and the like. */
@@ -61,8 +62,9 @@ export const emailEndpoints: readonly Endpoint[] = [
         ...(query.status !== undefined && { status: query.status }),
         ...(query.to !== undefined && { to: foldAddress(query.to) }),
         ...(query.q !== undefined && { q: query.q }),
+        ...(query.campaign_id !== undefined && { campaignId: readReference(query.campaign_id, 'campaign_id', 'cmp') }),
       }
-      const emails = await listEmails(options.context.db, caller.workspaceId, filter, {
+      const emails = await readEmails(options.context, caller.workspaceId, filter, {
         ...page,
         limit: page.limit + 1,
       })
@@ -81,7 +83,7 @@ export const emailEndpoints: readonly Endpoint[] = [
     async run(call) {
       const { db } = call.options.context
       const { workspaceId } = call.caller
-      const email = await findEmail(db, workspaceId, call.id('em'))
+      const email = await readEmail(call.options.context, workspaceId, call.id('em'))
       if (!email) throw new PostriderError('email_not_found', 'There is no such email.')
       return toEmail(email, await findSender(db, workspaceId, email.senderId))
     },

@@ -1,8 +1,10 @@
 import { z } from '@hono/zod-openapi'
-import { countEmails, type EmailSummary, listEmails } from '../../db/emails.js'
+import { countEmails } from '../../db/count-emails.js'
+import type { EmailSummary } from '../../db/emails.js'
 import { foldAddress } from '../../domain/address.js'
 import type { RetryPolicies } from '../../domain/retry.js'
 import { decideMatchingEmails } from '../../operations/decide-email.js'
+import { readEmails } from '../../operations/read-emails.js'
 import { emailRef, leadingDelivery, maxAttemptsOf, nextAttemptOf, toEmailRef, writeMailbox } from '../email-json.js'
 import { type Endpoint, keyed } from '../endpoint.js'
 import { asList, listOf, pageQuery, readPage } from '../pagination.js'
@@ -63,7 +65,7 @@ export const outboxEndpoints: readonly Endpoint[] = [
     async run({ options, caller, query }) {
       const page = readPage(query, 'em')
       const filter = { status: query.status ?? OUTBOX_STATUSES }
-      const emails = await listEmails(options.context.db, caller.workspaceId, filter, {
+      const emails = await readEmails(options.context, caller.workspaceId, filter, {
         ...page,
         limit: page.limit + 1,
       })

@@ -1,0 +1,60 @@
+import { type Progress, readProgress } from '../db/campaign-progress.js'
+import type { Campaign } from '../db/campaigns.js'
+import { findSender, type Sender } from '../db/senders.js'
+import { liveEmails, ratePerMinute } from '../domain/campaign.js'
+import { explainCampaign, type Standstill } from '../domain/explain-campaign.js'
+import { isWithinSendingWindow, localDayOf, quotaOn } from '../domain/pace.js'
+import { campaignNotFound } from './campaigns.js'
+import type { Context } from './context.js'
+import { findAvailableSlot } from './find-available-slot.js'
+import { findSenderDay } from '../db/sender-days.js'
+
+/** How far a campaign is, how fast it goes, when it will be over, and why it does not move if it does not. */
+export interface CampaignProgress extends Pick<Progress, 'campaign' | 'counts' | 'lastError' | 'now'> {
+  readonly ratePerMinute: number | null
+  readonly estimatedEnd: Date | null
+  readonly standstill: Standstill | null
+}
+
+export async function readCampaignProgress(
+  context: Context,
+  workspaceId: string,
+  id: string,
+): Promise<CampaignProgress> {
+  const progress = await readProgress(context.db, workspaceId, id)
+  if (!progress) throw campaignNotFound()
+  const { campaign, counts, now } = progress
+  const sender = await findSender(context.db, workspaceId, campaign.senderId)
+  const standstill = explainCampaign({
+    status: campaign.status,
+    counts,
+    scheduledAt: campaign.scheduledAt,
+    sender,
+    heldUntil: progress.lane.heldUntil,
+    closed: await findClosed(context, campaign, sender, now),
+    batch: progress.batch,
+    hourlyLimit: campaign.hourlyLimit,
+    nextAt: progress.nextAt,
+    now,
+  })
+  const sample = campaign.sampledAt && { at: campaign.sampledAt, sent: campaign.sampledSent }
+  const rate = campaign.status === 'running' ? ratePerMinute(sample, { at: now, sent: counts.sent }) : null
+  const left = counts.notPlanned + liveEmails(counts)
+  const estimatedEnd = rate && rate > 0 && !standstill ? new Date(now.getTime() + (left / rate) * 60_000) : null
+  return { campaign, counts, lastError: progress.lastError, now, ratePerMinute: rate, estimatedEnd, standstill }
+}
+
+/** Whether its sender's pace is what keeps it from planning more. */
+async function findClosed({ db }: Context, campaign: Campaign, sender: Sender | null, now: Date) {
+  if (campaign.status !== 'running' || !campaign.followPace || !sender?.pace) return null
+  const { pace, rampUpFrom } = sender
+  const until = async () => (await findAvailableSlot(db, sender, now)) ?? now
+  if (!isWithinSendingWindow(pace, now)) return { why: 'outside_window' as const, until: await until() }
+  const day = localDayOf(pace, now)
+  const quota = quotaOn(pace, rampUpFrom, day)
+  const { booked, sent } = await findSenderDay(db, campaign.workspaceId, sender.id, day)
+  // What is booked and has not gone out yet is still moving.
+  return quota !== null && booked >= quota && sent >= quota
+    ? { why: 'quota_used' as const, until: await until() }
+    : null
+}
