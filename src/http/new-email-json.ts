@@ -122,7 +122,7 @@ export function toNewEmail(json: NewEmailJson): NewEmail {
 }
 
 function toTemplate({ id, variables }: NonNullable<NewEmailJson['template']>): NonNullable<NewEmail['template']> {
-  return given({ id: readId('tpl', id) ?? id, variables: variables as { readonly [key: string]: Json } | undefined })
+  return given({ id, variables: variables as { readonly [key: string]: Json } | undefined })
 }
 
 function toCalendar({ method, ics, event }: z.output<typeof calendar>): NewCalendar {

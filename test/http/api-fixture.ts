@@ -4,6 +4,7 @@ import { upsertContacts } from '../../src/db/contacts.js'
 import { insertImport } from '../../src/db/imports.js'
 import { insertList, joinList } from '../../src/db/lists.js'
 import { insertSuppressions } from '../../src/db/suppressions.js'
+import { insertTemplate } from '../../src/db/templates.js'
 import { upsertConfiguredSender } from '../../src/db/senders.js'
 import { upsertWorkspace } from '../../src/db/workspaces.js'
 import { SCOPES, type Scope } from '../../src/domain/scopes.js'
@@ -56,6 +57,7 @@ export interface Elsewhere {
   readonly contact: string
   readonly list: string
   readonly import: string
+  readonly template: string
 }
 
 export const RAW_EMAIL = [
@@ -116,6 +118,8 @@ export function openApi(kind: DatabaseKind, options: PostriderOptions = {}): Api
       const list = (await insertList(db(), id, newId(), { name: 'elsewhere', description: null }))!
       await joinList(db(), list.id, [contact!.id])
       const imported = await insertImport(db(), id, newId(), list.id)
+      const template = newId()
+      await insertTemplate(db(), id, template, 'elsewhere', { subject: 'elsewhere', html: null, text: 'elsewhere' })
       const letter = { to: 'you@elsewhere.test', subject: 'elsewhere', text: 'elsewhere' }
       const { body } = await call('POST /api/emails', { key, json: letter })
       const raw = Buffer.from(RAW_EMAIL.replace(/Subject: .*/, 'Subject: elsewhere'))
@@ -133,6 +137,7 @@ export function openApi(kind: DatabaseKind, options: PostriderOptions = {}): Api
         contact: showId('ctc', contact!.id),
         list: showId('lst', list.id),
         import: showId('imp', imported.id),
+        template: showId('tpl', template),
       }
     },
     async force(emailId: string, state: 'failed' | 'uncertain', reason = 'the test said so') {

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { SCOPES, type Scope } from '../../src/domain/scopes.js'
 import { createApiKey, revokeApiKey } from '../../src/operations/api-keys.js'
-import { DEFAULT_WORKSPACE } from '../../src/id.js'
+import { DEFAULT_WORKSPACE, readId } from '../../src/id.js'
+import { createLinkSigner } from '../../src/link-signer.js'
 import { DATABASE_KINDS } from '../support/test-database.js'
 import { type Api, type Asked, CRON_SECRET, type Elsewhere, openApi } from './api-fixture.js'
 
@@ -21,6 +22,7 @@ const email = (other: Elsewhere) => other.email
 const sender = (other: Elsewhere) => other.sender
 const contact = (other: Elsewhere) => other.contact
 const list = (other: Elsewhere) => other.list
+const template = (other: Elsewhere) => other.template
 const captured = (other: Elsewhere) => other.captured
 
 /** Every route there is, and who may use it. A route that is not here, or not there any more, fails the test. */
@@ -77,6 +79,15 @@ const ROUTES: Readonly<Record<string, Route>> = {
   'GET /api/lists/{id}/export': { access: 'read', path: list },
   'GET /api/imports': { access: 'read' },
   'GET /api/imports/{id}': { access: 'read', path: (other) => other.import },
+  'GET /api/templates': { access: 'read' },
+  'POST /api/templates': { access: 'manage', json: { name: 'New', subject: 'S', text: 'T' } },
+  'POST /api/templates/preview': { access: 'read', json: { subject: 'S', text: 'T' } },
+  'GET /api/templates/{id}': { access: 'read', path: template },
+  'PATCH /api/templates/{id}': { access: 'manage', json: { name: 'Stolen' }, path: template },
+  'DELETE /api/templates/{id}': { access: 'manage', path: template },
+  'GET /api/templates/{id}/versions': { access: 'read', path: template },
+  'GET /api/templates/{id}/versions/{version}': { access: 'read', path: template },
+  'POST /api/templates/{id}/preview': { access: 'read', path: template },
   'GET /api/inbox': { access: 'read' },
   'DELETE /api/inbox': { access: 'manage' },
   'GET /api/inbox/{id}': { access: 'read', path: captured },
@@ -92,6 +103,8 @@ const ROUTES: Readonly<Record<string, Route>> = {
   'DELETE /api/api-keys/{id}': { access: 'admin', path: (other) => other.apiKey },
   'GET /api/workspaces/current': { access: 'read' },
   'POST /api/cron/send-emails': { access: 'cron' },
+  'GET /u/{token}': { access: 'open' },
+  'POST /u/{token}': { access: 'open' },
   'GET /api/openapi.json': { access: 'open' },
   'GET /api/docs': { access: 'open' },
   'GET /livez': { access: 'open' },
@@ -107,6 +120,7 @@ const fill = (route: string, id: string, contactId = NOTHING) =>
   route
     .replace(/\{(?:id|email)\}/, id)
     .replace('{n}', '0')
+    .replace('{version}', '1')
     .replace('{contact_id}', contactId)
 
 /** What the route is sent. */
@@ -187,10 +201,21 @@ describe.each(DATABASE_KINDS)('every route knows its caller, on %s', (kind) => {
   })
 
   it('shows the open ones to everybody', async () => {
+    const token = linkOf(await api.elsewhere())
     for (const [route, { access }] of Object.entries(ROUTES))
-      if (access === 'open') expect([route, (await api.call(route, { key: null })).status]).toEqual([route, 200])
+      if (access === 'open')
+        expect([route, (await api.call(route.replace('{token}', token), { key: null })).status]).toEqual([route, 200])
   })
 })
+
+/** The link in a mail, which is all that is needed to leave a list. */
+const linkOf = ({ list, contact }: Elsewhere) =>
+  createLinkSigner(() => 'a secret of the tests').sign({
+    listId: readId('lst', list)!,
+    contactId: readId('ctc', contact)!,
+    campaignId: null,
+    address: 'you@elsewhere.test',
+  })
 
 /** Everything the other workspace can see of itself, but for when its keys were used. */
 async function snapshot(api: Api, { key, email, sender, captured, contact, list }: Elsewhere): Promise<unknown[]> {
@@ -209,6 +234,7 @@ async function snapshot(api: Api, { key, email, sender, captured, contact, list 
     'lists',
     `lists/${list}/contacts`,
     'imports',
+    'templates',
     'api-keys',
   ])
     seen.push((await api.call(`GET /api/${path}`, { key })).body)

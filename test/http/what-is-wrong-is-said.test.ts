@@ -62,7 +62,7 @@ describe.each(DATABASE_KINDS)('what is wrong with a request is said, on %s', (ki
     expect(await detailOf({ attachments: [{ filename: 'a', content: '', path: 'https://example.com/a' }] })).toMatch(
       /^is not supported: nothing is fetched/,
     )
-    expect(await detailOf({ template: { id: 'x' } })).toMatch(/not supported yet/)
+    expect(await detailOf({ template: { id: 'x' } })).toMatch(/cannot be combined with html or text/)
     expect(await pointers({ tags: [{ name: 'a', value: 'b', vlue: 'c' }] })).toEqual(['/tags/0/vlue'])
     const { body } = await post({ ...LETTER, a: 1, b: 2, subjct: 3 })
     expect(body.errors).toEqual([
