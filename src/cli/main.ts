@@ -12,6 +12,7 @@ import { addSend } from './commands/send.js'
 import { addServe } from './commands/serve.js'
 import { addSink } from './commands/sink.js'
 import { addStart } from './commands/start.js'
+import { addTemplates } from './commands/templates.js'
 import { addTick } from './commands/tick.js'
 import { addTrace } from './commands/trace.js'
 import { addWork } from './commands/work.js'
@@ -30,7 +31,7 @@ const program = new Command('postrider')
 /** In the order `--help` shows them: running it, using it, looking after it. */
 const COMMANDS = [
   [addStart, addServe, addWork, addTick, addMigrate],
-  [addSend, addEmails, addTrace, addImport, addContacts, addLists, addKeys],
+  [addSend, addEmails, addTrace, addImport, addContacts, addLists, addTemplates, addKeys],
   [addSink, addDoctor, addConfig],
 ]
 for (const add of COMMANDS.flat()) add(program)
