@@ -50,7 +50,7 @@ export function subscriptionPage({ listName, maskedAddress, optedOut }: Subscrip
     : page(
         200,
         'Unsubscribe?',
-        `<p>${address} will get no more mail of the list ${list}.</p>
+        `<p>One click, and ${address} gets no more mail of the list ${list}.</p>
 <form method="post"><button name="action" value="unsubscribe">Unsubscribe</button></form>`,
       )
 }

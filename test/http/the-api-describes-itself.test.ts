@@ -77,7 +77,7 @@ describe('the OpenAPI document', () => {
     expect(document.components.schemas['NewEmail']).toMatchObject({
       type: 'object',
       additionalProperties: false,
-      required: ['to', 'subject'],
+      required: ['to'],
     })
   })
 })
