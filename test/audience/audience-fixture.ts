@@ -29,7 +29,9 @@ export async function makeAudience(api: Api, name = 'Newsletter'): Promise<Audie
     async members() {
       const { body } = await api.call(`GET /api/lists/${list}/contacts?limit=100`)
       return body.data
-        .map(({ email, subscribed }: { email: string; subscribed: boolean }) => (subscribed ? email : `(${email})`).toLowerCase())
+        .map(({ email, subscribed }: { email: string; subscribed: boolean }) =>
+          (subscribed ? email : `(${email})`).toLowerCase(),
+        )
         .toSorted()
     },
     async idOf(email) {
