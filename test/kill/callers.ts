@@ -60,6 +60,23 @@ export function startCallers({ wishes, random, url, room }: CallersOptions): Cal
   }
 }
 
+/**
+ * Everybody asks once more, with the same key, whoever answered before: who was killed since must have kept the keys.
+ * What comes back is one more id the wish was acknowledged under.
+ */
+export async function askAgain(wishes: readonly Wish[], url: () => string | null): Promise<void> {
+  const agent = new Agent({ keepAlive: true })
+  const left = wishes.values()
+  const call = async () => {
+    for (const wish of left) {
+      const answer = await post(url(), wish, agent)
+      if (typeof answer !== 'object') throw new Error(`Nobody answered ${wish.recipient} once more: ${answer}`)
+      wish.ids.add(answer.id)
+    }
+  }
+  await Promise.all(Array.from({ length: CALLERS }, call)).finally(() => agent.destroy())
+}
+
 async function ask(wish: Wish, agent: Agent, url: () => string | null, random: SeededRandom): Promise<void> {
   for (;;) {
     const answer = await post(url(), wish, agent)

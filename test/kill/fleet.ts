@@ -75,24 +75,28 @@ export async function startFleet({ built, judge, roles, settings }: FleetOptions
     return roles.find(({ weight }) => (at -= weight) < 0) ?? roles[0]!
   }
 
-  const killAt = async (victim: MailProcess, point: Point) => {
+  /** Both resolve with the judge's moment right before the kill. */
+  const killAt = async (victim: MailProcess, point: Point): Promise<number> => {
     let timer: NodeJS.Timeout | undefined
-    await new Promise<void>((resolve) => {
-      timer = setTimeout(resolve, POINT_MS)
+    const at = await new Promise<number>((resolve) => {
+      timer = setTimeout(() => resolve(judge.moment()), POINT_MS)
       victim.door.onPoint = (reached) => {
         if (reached !== point) return
+        resolve(judge.moment())
         victim.signal('SIGKILL')
-        resolve()
       }
     })
     clearTimeout(timer)
     await victim.kill()
+    return at
   }
 
-  const killWhile = async (victim: MailProcess, asking: () => number, random: SeededRandom) => {
+  const killWhile = async (victim: MailProcess, asking: () => number, random: SeededRandom): Promise<number> => {
     for (const deadline = performance.now() + POINT_MS; asking() === 0 && performance.now() < deadline;) await sleep(1)
     await sleep(random.between(0, 10))
+    const at = judge.moment()
     await victim.kill()
+    return at
   }
 
   for (const role of roles) await start(role)
@@ -113,13 +117,12 @@ export async function startFleet({ built, judge, roles, settings }: FleetOptions
     },
     async strike(role, { at, asking, random }) {
       const victim = member(role)
-      if (at === null || !role.works) await killWhile(victim, role.listens ? asking : () => 1, random)
-      else await killAt(victim, at)
-      const { name: door } = victim.door
-      const inFlight = judge.handOvers.filter(
-        (one) => one.door === door && one.reached !== 'envelope' && one.answer === null && one.fault === null,
-      ).length
-      deaths.push({ door, inFlight, most: (role.works ? settings.concurrency : 0) + (role.listens ? CALLERS : 0) })
+      const died =
+        at === null || !role.works
+          ? await killWhile(victim, role.listens ? asking : () => 1, random)
+          : await killAt(victim, at)
+      const most = (role.works ? settings.concurrency : 0) + (role.listens ? CALLERS : 0)
+      deaths.push({ door: victim.door.name, at: died, most })
       await start(role)
     },
     async stop() {

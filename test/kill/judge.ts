@@ -28,8 +28,14 @@ export interface HandOver {
   /** Of the message as it came over the wire. */
   sha256: string | null
   taken: boolean
+  /** When the first byte of the body came, in the order in which the judge saw things; null when none did. */
+  begun: number | null
   /** The code of the last word about this message; null when the judge said none. */
   answer: number | null
+  /** When that was said, in the same order. */
+  answered: number | null
+  /** When its client went away without waiting for an answer. */
+  left: number | null
   /** What the judge did wrong, if anything. */
   fault: string | null
 }
@@ -54,6 +60,8 @@ export interface Door {
 
 export interface Judge {
   readonly handOvers: readonly HandOver[]
+  /** The present, in the order in which the judge sees things. */
+  moment(): number
   openDoor(name: string): Promise<Door>
   close(): Promise<void>
 }
@@ -71,15 +79,18 @@ export function startJudge({ seed = 1, chaos = [] }: { seed?: number; chaos?: re
   const servers = new Set<Server>()
   const sockets = new Set<Socket>()
   let connections = 0
+  let moments = 0
+  const nextMoment = () => ++moments
 
   return {
     handOvers,
+    moment: nextMoment,
     async openDoor(name) {
       const server = createServer({ noDelay: true }, (socket) => {
         sockets.add(socket)
         socket.once('close', () => sockets.delete(socket))
         const random = seededRandom(seed + connections++ * 7_919)
-        void new Conversation(socket, door, handOvers, createDice(chaos, random)).hold()
+        void new Conversation(socket, door, { handOvers, nextMoment }, createDice(chaos, random)).hold()
       })
       servers.add(server)
       server.listen(0, '127.0.0.1')
@@ -112,15 +123,21 @@ const createDice =
   (at) =>
     chaos.find((rule) => rule.at === at && random.next() < rule.chance)?.does ?? null
 
+/** What all conversations of a judge write into. */
+interface Log {
+  readonly handOvers: HandOver[]
+  readonly nextMoment: () => number
+}
+
 class Conversation {
   readonly #wire: Wire
   readonly #door: Door
-  readonly #log: HandOver[]
+  readonly #log: Log
   readonly #dice: Dice
   #mayMail = false
   #handOver: HandOver | null = null
 
-  constructor(socket: Socket, door: Door, log: HandOver[], dice: Dice) {
+  constructor(socket: Socket, door: Door, log: Log, dice: Dice) {
     this.#wire = new Wire(socket)
     this.#door = door
     this.#log = log
@@ -169,10 +186,13 @@ class Conversation {
       messageId: null,
       sha256: null,
       taken: false,
+      begun: null,
       answer: null,
+      answered: null,
+      left: null,
       fault: null,
     }
-    this.#log.push(handOver)
+    this.#log.handOvers.push(handOver)
     this.#handOver = handOver
     if (!this.#hinder('rcpt')) return this.#wire.say('250 2.1.5 Ok')
     this.#handOver = null
@@ -187,12 +207,14 @@ class Conversation {
     handOver.reached = 'go'
     this.#wire.say('354 Go on')
     await this.#reach('go')
-    if (!(await this.#wire.begun())) return
+    if (!(await this.#wire.begun())) return void (handOver.left = this.#log.nextMoment())
     handOver.reached = 'body'
+    handOver.begun = this.#log.nextMoment()
     await this.#reach('body')
     if (this.#hinder('body')) return
     const message = await this.#wire.message()
     if (message) await this.#decide(handOver, message)
+    else handOver.left = this.#log.nextMoment()
     this.#mayMail = false
     this.#handOver = null
   }
@@ -205,7 +227,7 @@ class Conversation {
     handOver.taken = fault === null || fault === 'taken-drop' || fault === 'taken-reset'
     await this.#reach('dot')
     if (fault !== null) return this.#misbehave('dot', fault)
-    handOver.answer = 250
+    this.#note(handOver, 250)
     this.#wire.say('250 2.0.0 Ok')
     await this.#reach('answered')
   }
@@ -220,9 +242,14 @@ class Conversation {
   #misbehave(at: Chaos['at'], does: Chaos['does']): void {
     if (this.#handOver) this.#handOver.fault = `${at}:${does}`
     if (typeof does !== 'number') return does.endsWith('reset') ? this.#wire.reset() : this.#wire.end()
-    if (this.#handOver) this.#handOver.answer = does
+    if (this.#handOver) this.#note(this.#handOver, does)
     this.#wire.say(REPLIES[does]!)
     if (does === 421) this.#wire.end()
+  }
+
+  #note(handOver: HandOver, answer: number): void {
+    handOver.answer = answer
+    handOver.answered = this.#log.nextMoment()
   }
 
   async #reach(point: Point): Promise<void> {

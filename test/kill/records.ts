@@ -11,13 +11,15 @@ export interface EmailRecord {
   readonly reasonCode: string | null
   readonly attempts: number
   readonly rescues: number
+  /** On record: it was handed over again although nobody could know about an earlier time. */
+  readonly inDoubt: boolean
   /** The outcomes of its attempts, in their order, with the process that made each. */
   readonly outcomes: readonly { readonly outcome: string; readonly worker: string }[]
 }
 
 const RECORDS = `
   select payload ->> 'recipient' as recipient, message.id, message.message_id as "messageId", state,
-    reason_code as "reasonCode", attempts, rescues,
+    reason_code as "reasonCode", attempts, rescues, in_doubt as "inDoubt",
     coalesce((select json_agg(json_build_object('outcome', outcome, 'worker', worker) order by at, attempts.id)
       from postrider.attempts where action_id = action.id), '[]') as outcomes
   from postrider.scheduled_actions action join postrider.messages message on message.id = action.message_id

@@ -3,7 +3,7 @@ import type { Database } from '../../src/db/client.js'
 import type { BuiltPackage } from '../support/build-package.js'
 import { seededRandom } from '../support/seeded-random.js'
 import { until } from '../support/until.js'
-import { startCallers, type Wish } from './callers.js'
+import { askAgain, startCallers, type Wish } from './callers.js'
 import { type Role, startFleet } from './fleet.js'
 import { type Chaos, type Point, startJudge } from './judge.js'
 import { readRecords, untilSettled } from './records.js'
@@ -137,6 +137,10 @@ export async function runStorm(options: StormOptions): Promise<Storm> {
         describe: fleet.log,
         ...(onUncertain === 'resend' && { resendUpTo: MAX_ATTEMPTS }),
       })
+      await askAgain(
+        wishes.filter(({ abandoned }) => !abandoned),
+        fleet.url,
+      )
       const records = await readRecords(db, domain)
       await close()
       const ends = await fleet.stop()

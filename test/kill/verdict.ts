@@ -2,11 +2,11 @@ import type { Wish } from './callers.js'
 import type { HandOver } from './judge.js'
 import type { EmailRecord } from './records.js'
 
-/** A process that was killed, and what the judge was in the middle of with it. */
+/** A process that was killed. */
 export interface Death {
   readonly door: string
-  /** Conversations between 354 and the answer at that instant. */
-  readonly inFlight: number
+  /** In the judge's order of things. */
+  readonly at: number
   /** The most emails this process may have had under way. */
   readonly most: number
 }
@@ -29,25 +29,24 @@ export interface Verdict {
 export function judge(evidence: Evidence): Verdict {
   const { wishes, records, handOvers, deaths, onUncertain } = evidence
   const broken: string[] = []
-  const killed = new Set(deaths.map(({ door }) => door))
   const byRecipient = groupByRecipient(records)
   const offers = groupByRecipient(handOvers)
+  const caught = findCaught(handOvers, deaths)
   const uncertainBy = new Map<string, number>()
   const counts = {
     emails: records.length,
     sent: 0,
     failed: 0,
-    suppressed: 0,
     uncertain: 0,
     uncertainByKill: 0,
     uncertainByJudge: 0,
     uncertainTaken: 0,
+    inDoubt: 0,
     takenTwice: 0,
-    takenAndFailed: 0,
     handOvers: handOvers.length,
     faults: handOvers.filter(({ fault }) => fault).length,
     kills: deaths.length,
-    inFlightAtKills: deaths.reduce((sum, { inFlight }) => sum + inFlight, 0),
+    openAtKills: [...caught].filter(({ answer }) => answer === null).length,
     mostUncertainPerKill: 0,
     lostAnswers: wishes.reduce((sum, { lostAnswers }) => sum + lostAnswers, 0),
     abandoned: wishes.filter(({ abandoned }) => abandoned).length,
@@ -62,66 +61,95 @@ export function judge(evidence: Evidence): Verdict {
 
   for (const record of records) {
     const seen = offers.get(record.recipient) ?? []
-    for (const sentence of judgeEmail(record, seen, onUncertain)) broken.push(`${record.recipient} ${sentence}`)
+    for (const sentence of judgeEmail(record, seen, caught, onUncertain)) broken.push(`${record.recipient} ${sentence}`)
     if (seen.filter(({ taken }) => taken).length > 1) counts.takenTwice++
-    if (record.state === 'failed' && seen.some(({ taken }) => taken)) counts.takenAndFailed++
+    if (record.inDoubt) counts.inDoubt++
     if (record.state === 'done') counts.sent++
-    else if (record.state === 'failed') counts.failed++
-    else if (record.state === 'skipped') counts.suppressed++
-    else if (record.state === 'uncertain') {
-      counts.uncertain++
-      const last = seen.filter(({ reached }) => reached !== 'envelope').at(-1)
-      if (last?.taken) counts.uncertainTaken++
-      if (isSilent(last)) counts.uncertainByJudge++
-      else if (!last || !killed.has(last.door))
-        broken.push(`${record.recipient} is uncertain, and nothing happened to it`)
-      else {
-        counts.uncertainByKill++
-        uncertainBy.set(last.door, (uncertainBy.get(last.door) ?? 0) + 1)
-      }
-    }
+    if (record.state === 'failed') counts.failed++
+    if (record.state !== 'uncertain') continue
+    counts.uncertain++
+    if (seen.some(({ taken }) => taken)) counts.uncertainTaken++
+    if (seen.some(isSilent)) counts.uncertainByJudge++
+    const death = seen.findLast((one) => caught.has(one))?.door
+    if (death === undefined) continue
+    counts.uncertainByKill++
+    uncertainBy.set(death, (uncertainBy.get(death) ?? 0) + 1)
   }
+  counts.mostUncertainPerKill = Math.max(0, ...uncertainBy.values())
 
-  for (const { door, most } of deaths) {
-    const uncertain = uncertainBy.get(door) ?? 0
-    counts.mostUncertainPerKill = Math.max(counts.mostUncertainPerKill, uncertain)
-    if (uncertain > most)
-      broken.push(`the death of ${door} made ${uncertain} uncertain, and it had ${most} at the most`)
-  }
   for (const recipient of offers.keys())
     if (!byRecipient.has(recipient)) broken.push(`${recipient} was offered to the judge and is not in the database`)
   return { broken, counts }
 }
 
+/**
+ * What a death may have left undecided, by the judge's own log: the hand-overs it had been told to go on with and was still
+ * waiting for, and the last that were answered or given up before. An email keeps its place in a process until its
+ * outcome is written down, so all of these together are never more than the process has places.
+ */
+function findCaught(handOvers: readonly HandOver[], deaths: readonly Death[]): ReadonlySet<HandOver> {
+  const caught = new Set<HandOver>()
+  for (const { door, at, most } of deaths) {
+    const toldToGoOn = handOvers.filter((one) => one.door === door && one.reached !== 'envelope' && !isSilent(one))
+    const endOf = ({ answered, left }: HandOver) => answered ?? left ?? Number.POSITIVE_INFINITY
+    const open = toldToGoOn.filter((one) => endOf(one) > at)
+    const ended = toldToGoOn
+      .filter((one) => endOf(one) < at)
+      .toSorted((a, b) => endOf(b) - endOf(a))
+      .slice(0, Math.max(0, most - open.length))
+    for (const one of [...open, ...ended]) caught.add(one)
+  }
+  return caught
+}
+
 function* judgeEmail(
   record: EmailRecord,
   seen: readonly HandOver[],
+  caught: ReadonlySet<HandOver>,
   onUncertain: Evidence['onUncertain'],
 ): Generator<string> {
   const copies = seen.filter(({ taken }) => taken)
-  const { state } = record
+  const { state, inDoubt } = record
   const isOver = state === 'done' || state === 'failed' || state === 'uncertain'
   if (!isOver) yield `is lost: it ended ${state}`
   if (state === 'done' && copies.length === 0) yield 'is marked sent, and the judge did not take it'
+  if (state === 'failed' && copies.length > 0) yield 'is marked failed, and the judge took it'
   if (copies.some(({ messageId }) => messageId !== record.messageId)) yield 'went out under another Message-ID'
   if (new Set(copies.map(({ sha256 }) => sha256)).size > 1) yield 'went out with other bytes'
+
+  const isUndecided = (one: HandOver) => isSilent(one) || caught.has(one)
+  if (state === 'uncertain' && !seen.some(isUndecided))
+    yield `is uncertain, and was not on the wire at a death or a drop: ${seen.map(describe).join('; ')}`
+  const again = findUnrefused(seen)
   if (onUncertain === 'hold') {
-    if (copies.length > 1) yield `was taken ${copies.length} times`
-    if (state !== 'done' && state !== 'uncertain' && copies.length > 0) yield `ended ${state}, and the judge took it`
-    const silent = seen.findIndex(isSilent)
-    if (silent !== -1 && state !== 'uncertain') yield `had no answer after its body, and is ${state}`
-    if (silent !== -1 && silent !== seen.length - 1) yield 'was offered again after it had no answer'
+    if (again) yield `was handed over again after ${describe(again)}`
+    if (inDoubt) yield 'is in doubt, and nobody sent it again'
+    if (seen.some(isSilent) && state !== 'uncertain') yield `had no answer after its body, and is ${state}`
     return
   }
-  const doubts = record.rescues + record.outcomes.filter(({ outcome }) => outcome === 'uncertain').length
-  // Taken, uncertain, sent again and then refused for good: it is marked failed by its last answer.
-  if (state !== 'done' && copies.length > doubts) yield `ended ${state}, and the judge took it`
-  if (copies.length > 1 + doubts) yield `was taken ${copies.length} times, and was uncertain ${doubts} times`
+  if (again && !inDoubt) yield `was handed over again after ${describe(again)}, and is not in doubt on record`
+  // A worker that was kept from renewing its lease is alive, and its answer may come after the policy has decided.
+  if (inDoubt && !seen.some(isUndecided) && record.rescues === 0) yield 'is in doubt, and every hand-over was answered'
 }
 
+/**
+ * The first hand-over that was followed by another although it was not refused: one that was taken, or that nobody
+ * answered, or that was still going on. A hand-over begins with the first byte of the body: who lost its lease comes to
+ * the 354, is refused when it arms, and sends none.
+ */
+function findUnrefused(seen: readonly HandOver[]): HandOver | undefined {
+  const begun = seen.filter((one) => one.begun !== null).toSorted((a, b) => a.begun! - b.begun!)
+  return begun.find((one, i) => {
+    const next = begun[i + 1]
+    return next && !(one.answer !== null && one.answer >= 400 && one.answered! < next.begun!)
+  })
+}
+
+const describe = ({ door, reached, taken, answer, fault }: HandOver): string =>
+  `one by ${door} that came to its ${reached}, was ${taken ? '' : 'not '}taken and answered ${answer ?? 'nothing'}${fault ? ` (${fault})` : ''}`
+
 /** The judge itself left the client in the dark after the body had begun. */
-const isSilent = (handOver: HandOver | undefined): boolean =>
-  handOver !== undefined && handOver.answer === null && /^(body|dot):/.test(handOver.fault ?? '')
+const isSilent = (handOver: HandOver): boolean => handOver.answer === null && /^(body|dot):/.test(handOver.fault ?? '')
 
 function groupByRecipient<T extends { readonly recipient: string }>(all: readonly T[]): Map<string, T[]> {
   const groups = new Map<string, T[]>()
