@@ -132,10 +132,12 @@ test('while the database is away a worker is patient: little processor time, few
   const door = await listenAt(Number(new URL(postgres.url).port))
   // The first second is the work that was under way noticing the loss.
   await sleep(1_000)
-  const [cpuBefore, knocksBefore] = [fleet.map((worker) => worker.cpuMs()), door.knocks()]
+  const [began, cpuBefore, knocksBefore] = [performance.now(), fleet.map((worker) => worker.cpuMs()), door.knocks()]
   await sleep(5_000)
-  const cpu = fleet.map((worker, i) => (worker.cpuMs() - cpuBefore[i]!) / 5_000)
-  const knocksPerSecond = (door.knocks() - knocksBefore) / 5 / WORKERS
+  // A busy machine may have slept longer.
+  const tookMs = performance.now() - began
+  const cpu = fleet.map((worker, i) => (worker.cpuMs() - cpuBefore[i]!) / tookMs)
+  const knocksPerSecond = (door.knocks() - knocksBefore) / (tookMs / 1_000) / WORKERS
   await door.close()
   report('away', { cpu, knocksPerSecondAndWorker: knocksPerSecond })
   expect(Math.max(...cpu)).toBeLessThan(0.2)
@@ -158,7 +160,7 @@ test('asked to stop while the database is away, a worker ends, and what it held 
   await postgres.stop('immediate')
   worker.signal('SIGTERM')
   // It hopes for half a minute that the database returns and its outcomes can be written.
-  expect(await Promise.race([worker.exited, sleep(45_000, 'still running', { ref: false })])).toBe(0)
+  expect(await Promise.race([worker.exited, sleep(90_000, 'still running', { ref: false })])).toBe(0)
   await postgres.start()
   start()
   await untilAllIsOver(db)
@@ -187,7 +189,8 @@ describe('a worker that was frozen beyond its lease and wakes up', () => {
     revenant.signal('SIGCONT')
     revenant.open(id)
     revenant.signal('SIGTERM')
-    expect(await revenant.exited).toBe(0)
+    const ended = await Promise.race([revenant.exited, sleep(45_000, 'still running', { ref: false })])
+    expect(ended, revenant.log()).toBe(0)
   }
 
   test('before arming hands nothing over: somebody else has done it', async () => {
@@ -204,7 +207,11 @@ describe('a worker that was frozen beyond its lease and wakes up', () => {
     const other = start()
     await until('it is uncertain', async () => (await postrider.actions.find(id))?.state === 'uncertain')
     expect(readLines(traces.outside)).toEqual([])
+    // What it gives back it may well claim again itself, before it hears that it should stop, and wait at its gate for ever.
+    await postrider.lanes.pause(LANES[0]!)
     await thaw(revenant, id)
+    expect(await postrider.actions.find(id)).toMatchObject({ state: 'pending' })
+    await postrider.lanes.resume(LANES[0]!)
     await until('somebody else has done it', async () => (await postrider.actions.find(id))?.state === 'done')
     expect(readLines(traces.outside).map(({ action, pid }) => [action, pid])).toEqual([[id, other.pid]])
   })
@@ -221,7 +228,7 @@ describe('a worker that was frozen beyond its lease and wakes up', () => {
   })
 
   test('holds up neither the rescue of others nor the end of others, by what it has locked', async () => {
-    const { revenant } = await frozenAt('in effect')
+    const { revenant, id } = await frozenAt('in effect')
     const dying = start({ gated: true, slowMs: 0 })
     await dying.ready
     const { actions } = await postrider.actions.schedule({
@@ -236,12 +243,13 @@ describe('a worker that was frozen beyond its lease and wakes up', () => {
     await sleep(LEASE_MS + 500)
     const healthy = start()
     await healthy.ready
-    const asked = performance.now()
     await until('it is rescued and done', async () => (await postrider.actions.find(actions[0]!.id))?.state === 'done')
-    expect(performance.now() - asked).toBeLessThan(5_000)
     healthy.signal('SIGTERM')
-    expect(await Promise.race([healthy.exited, sleep(10_000, 'still running', { ref: false })])).toBe(0)
+    // Were it kept by what is locked, it would hope for half a minute.
+    expect(await Promise.race([healthy.exited, sleep(20_000, 'still running', { ref: false })])).toBe(0)
+    // All that while the other was frozen with its row locked.
     expect(revenant.isRunning).toBe(true)
+    expect(await postrider.actions.find(id)).toMatchObject({ state: 'leased' })
   })
 })
 
