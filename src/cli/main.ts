@@ -1,5 +1,6 @@
 #!/usr/bin/env node
 import { Command, CommanderError } from 'commander'
+import { addCampaigns } from './commands/campaigns.js'
 import { addConfig } from './commands/config.js'
 import { addContacts } from './commands/contacts.js'
 import { addDoctor } from './commands/doctor.js'
@@ -31,7 +32,7 @@ const program = new Command('postrider')
 /** In the order `--help` shows them: running it, using it, looking after it. */
 const COMMANDS = [
   [addStart, addServe, addWork, addTick, addMigrate],
-  [addSend, addEmails, addTrace, addImport, addContacts, addLists, addTemplates, addKeys],
+  [addSend, addEmails, addTrace, addImport, addContacts, addLists, addTemplates, addCampaigns, addKeys],
   [addSink, addDoctor, addConfig],
 ]
 for (const add of COMMANDS.flat()) add(program)

@@ -1,16 +1,12 @@
 import type { Command } from 'commander'
-import type { EmailSummary } from '../../db/emails.js'
-import { toEmailSummary } from '../../http/email-json.js'
-import { showId } from '../../id.js'
 import { readEmail, readEmails } from '../../operations/read-emails.js'
 import { readWhole } from '../choices.js'
 import { addFilter, type FilterFlags, readFilter } from '../email-filter.js'
 import { noSuchEmail, readEmailId } from '../email-id.js'
 import { withPostrider } from '../open-postrider.js'
-import { note, print, printJson } from '../print.js'
 import { printEmail } from '../print-email.js'
+import { printEmails } from '../print-emails.js'
 import { addSettings, configFrom, DATABASE_SETTINGS } from '../settings.js'
-import { formatTable, terminalWidth } from '../table.js'
 import { addWorkspace, getWorkspace } from '../workspace.js'
 import { addEmailDecisions } from './emails-decide.js'
 
@@ -42,24 +38,9 @@ async function list(flags: Flags & FilterFlags & { limit: string; after?: string
     const workspace = await getWorkspace(context.db, flags.workspace)
     // One more than asked for tells whether there are more.
     const found = await readEmails(context, workspace.id, filter, { limit: limit + 1, ...after })
-    const emails = found.slice(0, limit)
-    const more = found.length > limit
-    if (flags.json) return printJson({ object: 'list', has_more: more, data: emails.map(toEmailSummary) })
-    if (emails.length === 0) return note('No emails.')
-    print(formatTable(emails, COLUMNS, terminalWidth()))
-    if (more) note(`There are more: --after ${showId('em', emails.at(-1)!.id)}`)
+    printEmails(found, limit, flags)
   })
 }
-
-const COLUMNS = [
-  { title: 'ID', cell: ({ id }: EmailSummary) => showId('em', id) },
-  { title: 'STATUS', cell: ({ status }: EmailSummary) => status },
-  { title: 'TO', cell: (email: EmailSummary) => recipientsOf(email), mayBeCut: true as const },
-  { title: 'SUBJECT', cell: ({ subject }: EmailSummary) => subject, mayBeCut: true as const },
-]
-
-const recipientsOf = ({ deliveries: [first, ...others] }: EmailSummary) =>
-  `${first?.recipient ?? 'nobody'}${others.length > 0 ? ` +${others.length}` : ''}`
 
 async function show(text: string, flags: Flags): Promise<void> {
   const id = readEmailId(text)

@@ -1,0 +1,134 @@
+import type { Command } from 'commander'
+import { measureAudience } from '../../db/campaign-audience.js'
+import type { Campaign } from '../../db/campaigns.js'
+import { type CampaignStatus, liveEmails } from '../../domain/campaign.js'
+import { toCampaign } from '../../http/campaign-json.js'
+import { toEmailRef } from '../../http/email-json.js'
+import { showId } from '../../id.js'
+import type { Context } from '../../operations/context.js'
+import { launchCampaign } from '../../operations/launch-campaign.js'
+import { preflightCampaign } from '../../operations/preflight-campaign.js'
+import { readCampaignProgress } from '../../operations/read-campaign.js'
+import { cancelCampaign, pauseCampaign, resumeCampaign, retryCampaign } from '../../operations/steer-campaign.js'
+import { testCampaign } from '../../operations/test-campaign.js'
+import { confirm } from '../confirm.js'
+import { getCampaign } from '../named.js'
+import { withPostrider } from '../open-postrider.js'
+import { print, printJson } from '../print.js'
+import { printCampaign, printPreflight } from '../print-campaign.js'
+import { configFrom } from '../settings.js'
+import { getWorkspace } from '../workspace.js'
+import { readTime } from './campaigns-create.js'
+
+/** What an operator does to a campaign. What reaches many people at once is asked for first. */
+interface Flags extends Record<string, unknown> {
+  readonly workspace: string
+  readonly json?: true
+}
+
+interface MassFlags extends Flags {
+  readonly yes?: true
+  readonly dryRun?: true
+}
+
+const BY = 'the command line'
+
+export function addCampaignSteering(add: (usage: string, description: string) => Command): void {
+  const mass = (usage: string, description: string, dryRun: string) =>
+    add(usage, description).option('--yes', 'do not ask').option('--dry-run', dryRun)
+  add('preflight <id>', 'what would keep it from being launched').action(preflight)
+  mass('launch <id>', 'send it, now or at its scheduled time', 'only check').action((id: string, flags: MassFlags) =>
+    launch(id, undefined, flags),
+  )
+  mass('schedule <id> <instant>', 'launch it at a time, such as 2026-11-16T09:00:00Z', 'only check').action(
+    (id: string, instant: string, flags: MassFlags) => launch(id, readTime('The instant', instant), flags),
+  )
+  add('pause <id>', 'at once, also for what is queued already').action(steer(pauseCampaign))
+  add('resume <id>', 'it goes on where it was').action(steer(resumeCampaign))
+  mass('cancel <id>', 'for good: what has not gone out never will', 'only count them').action(cancel)
+  mass('retry <id>', 'send its failed emails again, from the start', 'only count them').action(retry)
+  add('test <id>', 'send it to one address').requiredOption('--to <address>', 'to whom').action(test)
+}
+
+const withCampaign = (
+  text: string,
+  flags: Flags,
+  work: (context: Context, campaign: Campaign) => Promise<void>,
+): Promise<void> =>
+  withPostrider(configFrom(flags), async ({ context }) => {
+    const { id } = await getWorkspace(context.db, flags.workspace)
+    await work(context, await getCampaign(context.db, id, text))
+  })
+
+const preflight = (text: string, flags: Flags) =>
+  withCampaign(text, flags, async (context, campaign) =>
+    printPreflight(await preflightCampaign(context, campaign), flags),
+  )
+
+const launch = (text: string, asked: Date | undefined, flags: MassFlags) =>
+  withCampaign(text, flags, async (context, campaign) => {
+    const { id, workspaceId, name, listId } = campaign
+    const scheduledAt = asked ?? campaign.scheduledAt
+    // What is no draft any more is refused by launching, before anybody is asked.
+    if (campaign.status === 'draft') {
+      if (flags.dryRun) return printPreflight(await preflightCampaign(context, campaign, scheduledAt), flags)
+      const { members, leftOut } = await measureAudience(context.db, workspaceId, listId)
+      const people = count(members - (leftOut ?? 0), 'person', 'people')
+      await confirm(
+        `Launch ${JSON.stringify(name)} to ${people}${scheduledAt ? ` at ${scheduledAt.toISOString()}` : ''}?`,
+        flags.yes,
+      )
+    }
+    const { campaign: launched, scheduled, skipped } = await launchCampaign(context, workspaceId, id, { scheduledAt })
+    if (flags.json) return printJson({ ...toCampaign(launched), scheduled, skipped, errors: [] })
+    printCampaign(launched, flags)
+    print(`It goes to ${count(scheduled, 'person', 'people')}; ${skipped} opted out or are suppressed.`)
+  })
+
+const steer =
+  (change: (context: Context, workspaceId: string, id: string) => Promise<Campaign>) => (text: string, flags: Flags) =>
+    withCampaign(text, flags, async (context, { workspaceId, id }) =>
+      printCampaign(await change(context, workspaceId, id), flags),
+    )
+
+const cancel = (text: string, flags: MassFlags) =>
+  withCampaign(text, flags, async (context, { workspaceId, id, name }) => {
+    const { campaign, counts } = await readCampaignProgress(context, workspaceId, id)
+    const left = counts.notPlanned + liveEmails(counts)
+    const people = count(left, 'person', 'people')
+    if (flags.dryRun) {
+      if (flags.json) printJson({ ...toCampaign(campaign), dry_run: true, left })
+      else print(`${people} would not get it any more.`)
+      return
+    }
+    // What is over is refused by cancelling; nobody needs to be asked.
+    if (!isOver(campaign.status))
+      await confirm(`Cancel ${JSON.stringify(name)} for good? ${people} would not get it any more.`, flags.yes)
+    printCampaign(await cancelCampaign(context, workspaceId, id), flags)
+  })
+
+const isOver = (status: CampaignStatus) => status === 'sent' || status === 'canceled'
+
+const retry = (text: string, flags: MassFlags) =>
+  withCampaign(text, flags, async (context, { workspaceId, id }) => {
+    const { campaign, counts } = await readCampaignProgress(context, workspaceId, id)
+    const failed = count(counts.failed, 'failed email', 'failed emails')
+    if (flags.dryRun) {
+      if (flags.json) printJson({ ...toCampaign(campaign), dry_run: true, matched: counts.failed, retried: 0 })
+      else print(`${failed} would be retried.`)
+      return
+    }
+    if (counts.failed > 0) await confirm(`Retry ${failed}?`, flags.yes)
+    const { campaign: changed, retried } = await retryCampaign(context, workspaceId, id, BY)
+    if (flags.json) return printJson({ ...toCampaign(changed), retried })
+    print(`${count(retried, 'email', 'emails')} retried. ${showId('cmp', id)} is ${changed.status}.`)
+  })
+
+const test = (text: string, flags: Flags & { to: string }) =>
+  withCampaign(text, flags, async (context, { workspaceId, id }) => {
+    const sent = toEmailRef(await testCampaign(context, workspaceId, id, flags.to))
+    if (flags.json) printJson(sent)
+    else print(`${sent.id} ${sent.status}`)
+  })
+
+const count = (number: number, one: string, several: string) => `${number} ${number === 1 ? one : several}`

@@ -1,0 +1,55 @@
+import { type Campaign, findCampaign } from '../db/campaigns.js'
+import type { Sql } from '../db/client.js'
+import { listSenders, type Sender } from '../db/senders.js'
+import { findTemplate, listTemplates, type Template } from '../db/templates.js'
+import { foldAddress } from '../domain/address.js'
+import { findClosest } from '../domain/did-you-mean.js'
+import { PostriderError } from '../errors.js'
+import { isId, readId } from '../id.js'
+
+/** Campaigns, templates and senders by the words people use for them. */
+
+/** By its id only: two campaigns may have the same name. */
+export async function getCampaign(sql: Sql, workspaceId: string, text: string): Promise<Campaign> {
+  const found = await findCampaign(sql, workspaceId, readId('cmp', text) ?? text)
+  if (found) return found
+  throw new PostriderError(
+    'campaign_not_found',
+    `There is no campaign ${JSON.stringify(text)}. "postrider campaigns list" shows them.`,
+  )
+}
+
+const PAGE = 500
+
+/** By its name, or by its id as people see it. */
+export async function getTemplate(sql: Sql, workspaceId: string, text: string): Promise<Template> {
+  const id = readId('tpl', text) ?? (isId(text) ? text : null)
+  const byId = id && (await findTemplate(sql, workspaceId, id))
+  if (byId) return byId
+  const names: string[] = []
+  let after: { after?: string } = {}
+  for (;;) {
+    const page = await listTemplates(sql, workspaceId, { limit: PAGE, ...after })
+    const found = page.find(({ name }) => name === text)
+    if (found) return found
+    names.push(...page.map(({ name }) => name))
+    if (page.length < PAGE) break
+    after = { after: page.at(-1)!.id }
+  }
+  throw new PostriderError('template_not_found', `There is no template ${JSON.stringify(text)}.${hint(text, names)}`)
+}
+
+/** By its address, or by its id as people see it. */
+export async function getSender(sql: Sql, workspaceId: string, text: string): Promise<Sender> {
+  const id = readId('snd', text) ?? text
+  const senders = await listSenders(sql, workspaceId)
+  const found = senders.find((each) => each.id === id || foldAddress(each.address) === foldAddress(text))
+  if (found) return found
+  const addresses = senders.map(({ address }) => address)
+  throw new PostriderError('sender_not_found', `There is no sender ${JSON.stringify(text)}.${hint(text, addresses)}`)
+}
+
+const hint = (text: string, names: readonly string[]) => {
+  const closest = findClosest(text, names)
+  return closest ? ` Did you mean ${JSON.stringify(closest)}?` : ''
+}
