@@ -44,21 +44,25 @@ export async function countReadyEmails(sql: Sql, campaignId: string): Promise<nu
 export interface Tally {
   /** Planned and not over. */
   readonly live: number
+  /** Of those, due or being sent. */
+  readonly ready: number
   readonly sent: number
 }
 
 /** For the batch, which holds the campaign: nobody plans meanwhile. */
 export async function tallyEmails(tx: Sql, { id, planned }: Campaign): Promise<Tally> {
-  const { rows } = await tx.query<{ live: number; over: number }>(
-    `select (select count(*)::int from (${WAITING} union all ${READY}) live) as live,
+  const { rows } = await tx.query<{ waiting: number; ready: number; over: number }>(
+    `select (select count(*)::int from (${WAITING}) waiting) as waiting,
+       (select count(*)::int from (${READY}) ready) as ready,
        (select count(*)::int from postrider.scheduled_actions
         where lane_id = $1 and needs_attention and type = 'send') +
        (select count(*)::int from postrider.scheduled_actions
         where lane_id = $1 and ended_unsent and type = 'send') as over`,
     [id],
   )
-  const { live, over } = rows[0]!
-  return { live, sent: planned - live - over }
+  const { waiting, ready, over } = rows[0]!
+  const live = waiting + ready
+  return { live, ready, sent: planned - live - over }
 }
 
 const FIRST_CONTACT = '00000000-0000-0000-0000-000000000000'

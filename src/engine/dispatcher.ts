@@ -239,11 +239,13 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
       promoteAt = 0
       try {
         for (;;) {
+          // What ends while we look may have made something due that this look could not see yet.
+          const idle = underWay === 0
           const dueInMs = await promote()
           const looked = room() > 0 && !signal?.aborted ? await claim() : 0
           if (underWay > 0) await nextFinish()
-          else if (signal?.aborted || (looked === 0 && dueInMs > SOON_MS)) break
-          else if (looked === 0 && dueInMs > 0) await new Promise((resolve) => setTimeout(resolve, dueInMs))
+          else if (signal?.aborted || (idle && looked === 0 && dueInMs > SOON_MS)) break
+          else if (idle && looked === 0 && dueInMs > 0) await new Promise((resolve) => setTimeout(resolve, dueInMs))
         }
       } finally {
         await leases.stop()

@@ -27,8 +27,9 @@ export interface BatchOptions {
 /** A campaign that somebody paused while its turn began: its lane is held, so the next turn comes when it is resumed. */
 const PAUSED_WAIT_MS = 1_000
 const SHORTEST_WAIT_MS = 50
-const LONGEST_WAIT_MS = 2_000
-const SOON_MS = 250
+const LONGEST_WAIT_MS = 250
+/** All that is left are retries, which may take hours. */
+const RETRIES_WAIT_MS = 2_000
 /** Settings of a sender may change meanwhile: look again now and then. */
 const LONGEST_CLOSED_MS = 60_000
 
@@ -76,9 +77,7 @@ async function finish(tx: Sql, campaign: Campaign, { log }: BatchOptions): Promi
   const tally = await tallyEmails(tx, campaign)
   if (tally.live > 0) {
     await sample(tx, campaign, tally)
-    // What is on the wire is over soon; a retry may take hours.
-    const soon = (await countReadyEmails(tx, campaign.id)) > 0
-    return Math.min(await untilSent(tx, campaign, tally.live), soon ? SOON_MS : LONGEST_WAIT_MS)
+    return tally.ready > 0 ? untilSent(tx, campaign, tally.live) : RETRIES_WAIT_MS
   }
   await setStatus(tx, campaign, 'sent')
   log.info({ campaign: campaign.id, planned: campaign.planned, sent: tally.sent }, 'campaign sent')
