@@ -149,7 +149,9 @@ describe.each(DATABASE_KINDS)('an import, on %s', (kind) => {
     const run = (rows: readonly string[]) =>
       importContacts(api.mail.context, DEFAULT_WORKSPACE, readId('lst', list)!, file(rows))
     const ended = await Promise.all([run(names), run(names.toReversed()), run(names)])
-    expect(ended.map(({ status, rowsRead }) => [status, rowsRead])).toEqual(Array(3).fill(['done', 1_200]))
+    expect(ended.map(({ status, rowsRead }) => [status, rowsRead])).toEqual(
+      names.slice(0, 3).map(() => ['done', 1_200]),
+    )
     expect(ended.reduce((sum, { created }) => sum + created, 0)).toBe(1_200)
     expect(ended.reduce((sum, { joined }) => sum + joined, 0)).toBe(1_200)
     expect(await counts()).toEqual([1_200, 1_200])

@@ -38,7 +38,7 @@ export function addImport(program: Command): void {
     .option(
       '--map <column=field>',
       'what a column is: email, name, timezone, an attribute, or - to leave it out; a column is a heading or a number',
-      (text: string, others: string[] = []) => [...others, text],
+      (text: string, others: readonly string[] | undefined) => [...(others ?? []), text],
     )
     .option('--dry-run', 'only read the file and say what is wrong with it')
     .option('--json', 'print JSON')
