@@ -1,4 +1,5 @@
 import { defineConfig } from 'vitest/config'
+import { LongestFirst } from './test/support/longest-first.js'
 
 export default defineConfig({
   test: {
@@ -8,6 +9,7 @@ export default defineConfig({
     // A process per file: what a file leaks, or kills, or sets in the environment, stays its own.
     pool: 'forks',
     maxWorkers: 2,
+    sequence: { sequencer: LongestFirst },
     // Vitest compiles what a test imports, but not what it starts: worker threads and child processes.
     execArgv: ['--import', new URL('./test/support/load-typescript.mjs', import.meta.url).href],
     testTimeout: 60_000,

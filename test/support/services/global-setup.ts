@@ -1,4 +1,8 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import type { TestProject } from 'vitest/node'
+import { SHARED_PACKAGE } from '../build-package.js'
 import { createEmbeddedTemplate } from './embedded-template.js'
 import { acquirePostgres } from './postgres.js'
 import { createTemplate, type Template } from './postgres-template.js'
@@ -27,6 +31,8 @@ export default async function setUp(project: TestProject): Promise<() => Promise
     await dropAbandonedDatabases(postgres.url)
     const template = await createTemplate(postgres.url, prepareTemplate)
     const embeddedTemplate = await createEmbeddedTemplate()
+    const sharedPackage = mkdtempSync(join(tmpdir(), 'postrider-package-'))
+    process.env[SHARED_PACKAGE] = sharedPackage
     const desk = await openServiceDesk({ redis: redisKind, rabbitmq: rabbitmqKind })
     project.provide('template', template)
     project.provide('serviceDeskUrl', desk.url)
@@ -34,6 +40,7 @@ export default async function setUp(project: TestProject): Promise<() => Promise
     return async () => {
       await desk.close()
       embeddedTemplate.remove()
+      rmSync(sharedPackage, { recursive: true, force: true })
       await dropRunDatabases(postgres.url, template.runId)
       await postgres.release()
     }
