@@ -59,7 +59,7 @@ export const TRANSITIONS: readonly Transition[] = [
   ...move('leased', 'settle', 'failed', 'pending', 'skipped', 'uncertain'),
   ...move('leased', 'release', 'pending'),
   ...move('leased', 'rescue', 'pending'),
-  ...move('leased', 'cancel', 'canceled', 'uncertain'),
+  ...move('leased', 'cancel', 'canceled', 'skipped', 'uncertain'),
   ...move('leased', 'expire', 'expired', 'uncertain'),
   ...move('armed', 'settle', 'done', 'failed', 'pending', 'uncertain'),
   ...move('armed', 'release', 'pending'),

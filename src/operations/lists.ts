@@ -1,6 +1,7 @@
 import { findMember, type Member } from '../db/list-members.js'
 import { deleteList, findCampaignsOf, findList, insertList, leaveList, type List, updateList } from '../db/lists.js'
 import { deleteOptOut, insertOptOut } from '../db/opt-outs.js'
+import { skipUnsubscribed } from '../db/unsubscribe.js'
 import { type Problem, PostriderError } from '../errors.js'
 import { newId } from '../id.js'
 import type { Context } from './context.js'
@@ -53,7 +54,11 @@ export async function setSubscription(
     const member = await findMember(tx, listId, contactId)
     if (!member) throw notOnList()
     if (subscribed) await deleteOptOut(tx, listId, member.foldedAddress)
-    else await insertOptOut(tx, listId, member.foldedAddress, 'manual')
+    else {
+      const { foldedAddress } = member
+      await insertOptOut(tx, listId, foldedAddress, 'manual')
+      await skipUnsubscribed(tx, workspaceId, { listId, contactId, foldedAddress })
+    }
     return { ...member, subscribed }
   })
 }

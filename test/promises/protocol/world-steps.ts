@@ -77,8 +77,8 @@ const people: WorldStep[] = [
   },
   {
     name: 'the action is skipped',
-    why: 'Its recipient unsubscribed or its enrollment stopped while it waited.',
-    guard: (world) => world.state === 'pending',
+    why: 'Its recipient unsubscribed or its enrollment stopped before it was armed.',
+    guard: (world) => world.state === 'pending' || world.state === 'leased',
     effect: (world, { protocol }) => {
       move(world, 'skipped', 'cancel', protocol)
       world.canceled = true
