@@ -4,6 +4,7 @@ import { pauseSender, slowSender, unslowSender } from '../db/senders.js'
 import type { LeasedAction, Reason } from '../domain/action.js'
 import { foldAddress, maskAddress } from '../domain/address.js'
 import type { Attempt } from '../domain/attempt.js'
+import { BULK_LANE } from '../domain/lane.js'
 import type { Evidence, FailureClass } from '../domain/failure.js'
 import { newId } from '../id.js'
 import type { Log } from '../log.js'
@@ -62,7 +63,8 @@ export function createSender(options: SenderOptions): HandOverHandler {
       return { kind: 'release', waitMs: ELSEWHERE_WAIT_MS }
     }
 
-    const delivery = { actionId: action.id, message, returnPath: message.from.address, recipient }
+    const bulk = action.priority >= BULK_LANE.priority
+    const delivery = { actionId: action.id, message, returnPath: message.from.address, recipient, bulk }
     const result = await traced(() => provider.send(delivery, grip))
     if (result.kind === 'released') return release(action, grip)
     const attempt = toAttempt(result, action)

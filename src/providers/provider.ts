@@ -23,6 +23,8 @@ export interface Delivery {
   readonly returnPath: string
   /** The one envelope recipient of this hand-over. */
   readonly recipient: string
+  /** It can wait for those that are not: a campaign has thousands, and somebody waits for a single email. */
+  readonly bulk?: boolean
 }
 
 /** The worker's hold on the action; see engine/handler.ts. */

@@ -90,7 +90,7 @@ export function createSmtpProvider(
     }
   }
 
-  const send = async ({ message, returnPath, recipient }: Delivery, hold: Hold): Promise<ProviderResult> => {
+  const send = async ({ message, returnPath, recipient, bulk }: Delivery, hold: Hold): Promise<ProviderResult> => {
     const startedAt = performance.now()
     if (isClosed || hold.signal.aborted) return RELEASED
     const composed = compose(message)
@@ -106,7 +106,7 @@ export function createSmtpProvider(
     }
     let body: Buffer | null = null
     for (let mustBeFresh = false; ; mustBeFresh = true) {
-      const grant = await pool.acquire(hold.signal, mustBeFresh)
+      const grant = await pool.acquire(hold.signal, { mustBeFresh, bulk: bulk ?? false })
       if (grant.kind === 'released') return RELEASED
       if (grant.kind === 'failed') {
         return grant.refusal ? refuse(grant.since, grant.signs, grant.refusal) : fail(grant.since, grant.signs)

@@ -1,6 +1,7 @@
 /**
- * The connections of one process to one server. First come, first served; the connection used last is used next, so
- * that the others can grow old and go. Not nodemailer's pool, which hands a message to another connection by itself
+ * The connections of one process to one server. First come, first served, but single emails before bulk, and one
+ * connection is never bulk's if there are two; the connection used last is used next, so that the others can grow old
+ * and go. Not nodemailer's pool, which hands a message to another connection by itself
  * when one is lost, wherever in the conversation that was.
  */
 import type { FailureSigns, LocalRefusal } from '../../domain/classify.js'
@@ -31,9 +32,16 @@ export interface PoolOptions {
   readonly onFewer: (limit: number) => void
 }
 
+export interface Wish {
+  /** Passes over connections that were used before. */
+  readonly mustBeFresh?: boolean
+  readonly bulk?: boolean
+}
+
 interface Waiter {
   readonly signal: AbortSignal
   readonly mustBeFresh: boolean
+  readonly bulk: boolean
   readonly answer: (grant: Grant) => void
   readonly onAbort: () => void
 }
@@ -45,7 +53,10 @@ export class SmtpPool {
   /** The one used last is at the end. */
   readonly #idle: SmtpChannel[] = []
   readonly #idleTimers = new WeakMap<SmtpChannel, NodeJS.Timeout>()
-  readonly #waiters = new Set<Waiter>()
+  readonly #waiters = { single: new Set<Waiter>(), bulk: new Set<Waiter>() }
+  /** Those that bulk is using. */
+  readonly #inBulk = new Set<SmtpChannel>()
+  #openingForBulk = 0
   /** Open, and being opened. */
   #size = 0
   #opening = 0
@@ -57,18 +68,19 @@ export class SmtpPool {
     this.#options = options
   }
 
-  /** `mustBeFresh` passes over connections that were used before. */
-  acquire(signal: AbortSignal, mustBeFresh = false): Promise<Grant> {
+  acquire(signal: AbortSignal, { mustBeFresh = false, bulk = false }: Wish = {}): Promise<Grant> {
     return new Promise((answer) => {
-      const waiter: Waiter = { signal, mustBeFresh, answer, onAbort: () => this.#leave(waiter, RELEASED) }
+      const waiter: Waiter = { signal, mustBeFresh, bulk, answer, onAbort: () => this.#leave(waiter, RELEASED) }
       if (this.#closing !== null || signal.aborted) return answer(RELEASED)
-      if (this.#waiters.size === 0 && this.#serve(waiter)) return
+      const isFirst = this.#waiters.single.size === 0 && (!bulk || this.#waiters.bulk.size === 0)
+      if (isFirst && this.#serve(waiter)) return
       this.#wait(waiter)
     })
   }
 
   /** Gives a channel back whose transaction is over. */
   release(channel: SmtpChannel): void {
+    this.#inBulk.delete(channel)
     if (channel.isGone) return
     if (this.#closing !== null || channel.served >= this.#options.maxMessagesPerConnection) return channel.quit()
     this.#idle.push(channel)
@@ -86,7 +98,7 @@ export class SmtpPool {
   close(): Promise<void> {
     this.#closing ??= new Promise((resolve) => {
       this.#onEmpty = resolve
-      for (const waiter of this.#waiters) this.#leave(waiter, RELEASED)
+      for (const waiter of this.#everyWaiter()) this.#leave(waiter, RELEASED)
       for (const channel of this.#idle.splice(0)) channel.quit()
       if (this.#size === 0) resolve()
     })
@@ -103,28 +115,35 @@ export class SmtpPool {
 
   #wait(waiter: Waiter): void {
     if (waiter.signal.aborted) return waiter.answer(RELEASED)
-    this.#waiters.add(waiter)
+    this.#queueOf(waiter).add(waiter)
     onAbort(waiter.signal, waiter.onAbort)
   }
 
   #leave(waiter: Waiter, grant: Grant): void {
-    this.#waiters.delete(waiter)
+    this.#queueOf(waiter).delete(waiter)
     offAbort(waiter.signal, waiter.onAbort)
     waiter.answer(grant)
   }
 
+  #queueOf = ({ bulk }: Waiter): Set<Waiter> => (bulk ? this.#waiters.bulk : this.#waiters.single)
+
+  #everyWaiter = (): Waiter[] => [...this.#waiters.single, ...this.#waiters.bulk]
+
   #serveWaiters(): void {
-    for (const waiter of this.#waiters) {
-      if (!this.#serve(waiter)) return
-      this.#waiters.delete(waiter)
-      offAbort(waiter.signal, waiter.onAbort)
-    }
+    for (const queue of [this.#waiters.single, this.#waiters.bulk])
+      for (const waiter of queue) {
+        if (!this.#serve(waiter)) return
+        queue.delete(waiter)
+        offAbort(waiter.signal, waiter.onAbort)
+      }
   }
 
   /** False when there is nothing to give. */
   #serve(waiter: Waiter): boolean {
+    if (waiter.bulk && this.#inBulk.size + this.#openingForBulk >= Math.max(1, this.#limit() - 1)) return false
     const channel = this.#idle.pop()
     if (channel && !waiter.mustBeFresh) {
+      if (waiter.bulk) this.#inBulk.add(channel)
       waiter.answer({ kind: 'channel', channel, isReused: true, since: performance.now() })
       return true
     }
@@ -139,10 +158,13 @@ export class SmtpPool {
   async #open(waiter: Waiter): Promise<void> {
     this.#size++
     this.#opening++
+    if (waiter.bulk) this.#openingForBulk++
     const since = performance.now()
     const opened = await this.#options.open(waiter.signal)
     this.#opening--
+    if (waiter.bulk) this.#openingForBulk--
     if (opened.kind === 'open') {
+      if (waiter.bulk) this.#inBulk.add(opened.channel)
       opened.channel.whenEnded(() => this.#forget(opened.channel))
       return waiter.answer({ kind: 'channel', channel: opened.channel, isReused: false, since })
     }
@@ -169,6 +191,7 @@ export class SmtpPool {
 
   #forget(channel: SmtpChannel): void {
     clearTimeout(this.#idleTimers.get(channel))
+    this.#inBulk.delete(channel)
     const index = this.#idle.indexOf(channel)
     if (index !== -1) this.#idle.splice(index, 1)
     this.#shrink()
