@@ -177,23 +177,32 @@ export async function setStatus(tx: Sql, { id, workspaceId }: Campaign, status: 
   return rows[0]!
 }
 
-/** How many campaigns would stand there without this list or template. */
-export async function countCampaignsOf(
+/** The names of some campaigns that go out as a sender and are not over. */
+export async function findUnfinishedCampaignsOfSender(
   sql: Sql,
   workspaceId: string,
-  of: { readonly listId: string } | { readonly templateId: string } | { readonly senderId: string },
-): Promise<number> {
-  const [column, id] =
-    'listId' in of
-      ? ['list_id', of.listId]
-      : 'templateId' in of
-        ? ['template_id', of.templateId]
-        : ['sender_id', of.senderId]
-  const { rows } = await sql.query<{ count: number }>(
-    `select count(*)::int as count from postrider.campaigns where workspace_id = $1 and ${column} = $2`,
-    [workspaceId, id],
+  senderId: string,
+): Promise<string[]> {
+  const { rows } = await sql.query<{ name: string }>(
+    `select name from postrider.campaigns
+     where workspace_id = $1 and sender_id = $2 and finished_at is null order by id desc limit 3`,
+    [workspaceId, senderId],
   )
-  return rows[0]!.count
+  return rows.map(({ name }) => name)
+}
+
+/**
+ * Whoever sends emails of campaigns again holds those campaigns first, as whoever retries a whole campaign does: in the
+ * other order the two would wait for each other.
+ */
+export async function lockCampaignsOfEmails(tx: Sql, workspaceId: string, emailIds: readonly string[]): Promise<void> {
+  await tx.query(
+    `select id from postrider.campaigns where workspace_id = $1 and id in (
+       select lane_id from postrider.scheduled_actions
+       where workspace_id = $1 and message_id = any ($2::uuid[]) and contact_id is not null)
+     order by id for update`,
+    [workspaceId, emailIds],
+  )
 }
 
 /** The campaigns of those of the emails that are pending (again). */

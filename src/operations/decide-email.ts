@@ -1,3 +1,4 @@
+import { lockCampaignsOfEmails } from '../db/campaigns.js'
 import { DECIDABLE, decideEmails, type EmailDecision } from '../db/decide-emails.js'
 import { type Email, findEmail } from '../db/emails.js'
 import { type EmailFilter, listEmails } from '../db/list-emails.js'
@@ -42,9 +43,10 @@ const decideAndReopen = (
   options: Decision,
 ): Promise<string[]> =>
   db.transaction(async (tx) => {
+    const again = decision === 'retry' || decision === 'resend'
+    if (again) await lockCampaignsOfEmails(tx, workspaceId, ids)
     const changed = await decideEmails(tx, workspaceId, ids, decision, options)
-    if (changed.length > 0 && (decision === 'retry' || decision === 'resend'))
-      await reopenCampaigns(tx, workspaceId, changed)
+    if (again && changed.length > 0) await reopenCampaigns(tx, workspaceId, changed)
     return changed
   })
 

@@ -1,3 +1,4 @@
+import { findUnfinishedCampaignsOfSender } from '../db/campaigns.js'
 import {
   deleteSender,
   findSender,
@@ -65,7 +66,7 @@ export async function removeSender(context: Context, workspaceId: string, id: st
       'sender_conflict',
       'The default sender cannot be removed: make another one the default first.',
     )
-  await deleteSender(context.db, workspaceId, id)
+  if (!(await deleteSender(context.db, workspaceId, id))) throw await stillUsed(context, workspaceId, id)
   context.sendersChanged(workspaceId)
 }
 
@@ -149,6 +150,17 @@ function readCredentials(
     problems.push({ path: [smtpUrl === undefined ? 'dkim' : 'smtpUrl'], detail: (error as Error).message })
     return null
   }
+}
+
+/** A campaign under way would stand still without it, and a draft could not be launched. */
+async function stillUsed({ db }: Context, workspaceId: string, id: string): Promise<PostriderError> {
+  const names = await findUnfinishedCampaignsOfSender(db, workspaceId, id)
+  if (names.length === 0) return notFound()
+  const quoted = names.map((name) => JSON.stringify(name)).join(', ')
+  return new PostriderError(
+    'sender_conflict',
+    `The sender is what a campaign goes out as (${quoted}): cancel that, or give it another sender, first.`,
+  )
 }
 
 const notFound = () => new PostriderError('sender_not_found', 'There is no such sender.')

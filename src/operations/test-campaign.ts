@@ -40,7 +40,8 @@ export async function testCampaign(context: Context, workspaceId: string, id: st
   const content = toContent({ ...launched, ...template, templateVersion: template.version }, sender)
   const rendered = context.renderer.render(
     content,
-    { ...contact, contactId: contact.id },
+    // The link in it is a real one: it must not unsubscribe whoever it was rendered for.
+    { ...contact, contactId: known?.id ?? newId(), address: mailbox.address },
     { id: newId(), date: new Date() },
   )
   if (!rendered.ok) throw notReady(rendered.problem)

@@ -4,6 +4,7 @@ import { listEmails, type EmailFilter } from '../../db/list-emails.js'
 import { PostriderError } from '../../errors.js'
 import type { Context } from '../../operations/context.js'
 import { decideEmail, decideMatchingEmails } from '../../operations/decide-email.js'
+import { readEmail } from '../../operations/read-emails.js'
 import { readChoice } from '../choices.js'
 import { CommandError, USAGE } from '../command-error.js'
 import { confirm } from '../confirm.js'
@@ -53,9 +54,11 @@ async function decide(text: string, decision: EmailDecision, flags: Flags): Prom
   const id = readEmailId(text)
   await withPostrider(configFrom(flags), async ({ context }) => {
     const workspace = await getWorkspace(context.db, flags.workspace)
-    const email = await decideEmail(context, workspace.id, id, decision, BY).catch((error: unknown) => {
+    const decided = await decideEmail(context, workspace.id, id, decision, BY).catch((error: unknown) => {
       throw error instanceof PostriderError && error.code === 'email_not_found' ? noSuchEmail(text) : error
     })
+    // Read again as it is shown elsewhere: one of a campaign is rendered.
+    const email = (await readEmail(context, workspace.id, id)) ?? decided
     await printEmail(context.db, workspace.id, email, flags)
   })
 }
