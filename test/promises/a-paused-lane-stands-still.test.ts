@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { armActions } from '../../src/db/arm-actions.js'
 import { completeAction } from '../../src/db/complete-action.js'
-import { cancelLane, pauseLane, resumeLane } from '../../src/db/lanes.js'
+import { cancelLane, holdLane, holdLaneWith, pauseLane, resumeLane } from '../../src/db/lanes.js'
 import { settleActions } from '../../src/db/settle-actions.js'
 import { rebuild } from '../../src/engine/rescuer.js'
 import { DEFAULT_WORKSPACE, newId } from '../../src/id.js'
@@ -46,6 +46,28 @@ describe.each(DATABASE_KINDS)('on %s', (kind) => {
     const again = await kernel.claim()
     expect(again.ids.toSorted()).toEqual(ids.toSorted())
     expect(await armActions(kernel.db, again.token, again.ids)).toEqual(new Set(ids))
+  })
+
+  it('stands still with the lane it is held with: paused or held back, claimed or not', async () => {
+    const [laneId, holder] = [newId(), newId()]
+    await holdLaneWith(kernel.db, DEFAULT_WORKSPACE, laneId, holder)
+    await kernel.fill(laneId, 3)
+    const { token, ids, actions } = await kernel.claim({ limit: 2 })
+    await pause(holder)
+    expect((await kernel.claim()).looked).toBe(0)
+    expect(await armActions(kernel.db, token, ids)).toEqual(new Set())
+    expect(await kernel.db.transaction((tx) => completeAction(tx, actions[0]!))).toBe(false)
+    await resume(holder)
+    expect(await armActions(kernel.db, token, ids)).toEqual(new Set(ids))
+    await holdLane(kernel.db, DEFAULT_WORKSPACE, holder, 60_000)
+    expect((await kernel.claim()).looked).toBe(0)
+    await kernel.shiftClock(61_000)
+    expect((await kernel.claim()).ids).toHaveLength(1)
+    // Its own pause is its own: the holder's end does not lift it.
+    await kernel.fill(laneId, 1)
+    await pause(laneId)
+    await resume(holder)
+    expect((await kernel.claim()).looked).toBe(0)
   })
 
   it('lets what was armed before the pause be settled', async () => {
