@@ -46,7 +46,8 @@ interface Accepting {
 }
 
 export function composeContext(options: ContextOptions): Context & SenderFinder {
-  const { db, log, dispatcher, waker, providers, worker, leaseMs, secretBox, links, publicUrl, renderer, batchSize } = options
+  const { db, log, dispatcher, waker, providers, worker, leaseMs, secretBox, links, publicUrl, renderer, batchSize } =
+    options
   const remembered = new Map<string, { at: number; senders: Promise<readonly Sender[]> }>()
 
   const accept = groupCommit<Accepting, ReadonlyMap<string, Date>>(
