@@ -2,25 +2,22 @@ import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { composeContext } from './compose-context.js'
 import { composeProviders, readSmtpUrl } from './compose-providers.js'
-import { dismissAction, findAction, retryAction, readBacklog, resolveAction, type Backlog } from './db/actions.js'
-import { cancelActions, type CancelFilter } from './db/cancel-actions.js'
-import { type DrizzleTransaction, joinTransaction, type QueryRunner } from './db/client.js'
+import { dismissAction, findAction, retryAction, readBacklog, resolveAction } from './db/actions.js'
+import { cancelActions } from './db/cancel-actions.js'
+import { joinTransaction } from './db/client.js'
 import { countLiveActions } from './db/count-actions.js'
 import { type LoadedRecipient, loadRecipients, type RecipientRequest } from './db/campaign-deliveries.js'
 import { type LoadedMessage, loadDeliveries, type DeliveryRequest } from './db/deliveries.js'
-import { cancelLane, configureLane, pauseLane, resumeLane, type LaneState } from './db/lanes.js'
+import { cancelLane, configureLane, pauseLane, resumeLane } from './db/lanes.js'
 import { migrate, requireCurrentSchema } from './db/migrate.js'
 import { openDatabase } from './db/open-database.js'
-import type { ScheduleResult } from './db/schedule-actions.js'
 import { WAKE_CHANNEL } from './db/wake-channel.js'
-import type { Action, NewAction } from './domain/action.js'
-import type { LaneSettings } from './domain/lane.js'
+import type { NewAction } from './domain/action.js'
 import type { Mailbox } from './domain/message.js'
 import { BATCH_SIZES } from './domain/campaign.js'
-import { RETRY_POLICIES, type RetryPolicies } from './domain/retry.js'
-import { type Emails, createEmails } from './emails.js'
-import { createDispatcher, type Dispatcher } from './engine/dispatcher.js'
-import type { Handlers } from './engine/handler.js'
+import { RETRY_POLICIES } from './domain/retry.js'
+import { createEmails } from './emails.js'
+import { createDispatcher } from './engine/dispatcher.js'
 import { createOutcomeNotes } from './engine/outcome-notes.js'
 import { createPruner } from './engine/pruner.js'
 import { createPump } from './engine/pump.js'
@@ -31,101 +28,18 @@ import { groupCommit } from './group-commit.js'
 import { createApp } from './http/create-app.js'
 import { DEFAULT_WORKSPACE, newId } from './id.js'
 import { createLinkSigner } from './link-signer.js'
-import { createLog, type Log } from './log.js'
+import { createLog } from './log.js'
 import { createMetrics } from './metrics.js'
 import { ensureConfiguredSender, followSettings } from './operations/configured-sender.js'
-import type { Context } from './operations/context.js'
 import { createDeliveryLoader } from './operations/load-delivery.js'
 import { INLINE_DEADLINE_MS } from './operations/send-emails.js'
 import { scheduleActions } from './operations/schedule-actions.js'
-import type { SmtpProviderOptions } from './providers/smtp.js'
-import type { SmtpSettings } from './providers/smtp-settings.js'
 import { findSecret } from './secret.js'
 import { createSecretBox, type SecretBox } from './secret-box.js'
 import { createCampaignRenderer } from './templates/render-campaign-email.js'
+import type { Postrider, PostriderOptions } from './postrider.js'
 
 /** The wiring: the only place that knows how the parts are put together. */
-export interface PostriderOptions {
-  /** A PostgreSQL 15 or newer. Without it the embedded database in `dataDirectory` is used. */
-  readonly databaseUrl?: string | null
-  readonly dataDirectory?: string
-  /** Use the embedded database of a process that already owns the directory, instead of failing. */
-  readonly attach?: boolean
-  /** Bring the schema up to date first (the default), or only insist that it is. */
-  readonly migrate?: boolean
-  readonly handlers?: Handlers
-  readonly workspaceId?: string
-  readonly concurrency?: number
-  readonly leaseMs?: number
-  readonly sweepMs?: number
-  readonly retentionMs?: number
-  /** How many people a campaign plans at a time unless it says otherwise. */
-  readonly batchSize?: number
-  readonly retryPolicies?: RetryPolicies
-  readonly maxConnections?: number
-  /** The mail server of the default sender. Without it the dev inbox keeps every email. */
-  readonly smtpUrl?: string | null
-  /** What the default sender signs with. */
-  readonly dkim?: SmtpSettings['dkim']
-  /** Who the default sender is. */
-  readonly mailFrom?: Mailbox
-  /** Seals stored credentials and signs links. With the embedded database one is made if there is none. */
-  readonly secret?: string | null
-  /** Where links in emails lead to. */
-  readonly publicUrl?: string
-  /** An API key of the default workspace with all scopes. */
-  readonly apiKey?: string | null
-  readonly cronSecret?: string | null
-  readonly rateLimit?: number
-  readonly inlineDeadlineMs?: number
-  /** The embedded database has died under this process: end it, so that it can be started again. */
-  readonly onCrash?: (reason: string) => void
-  readonly log?: Log
-  /** For tests: the SQL expression that is asked for the time, instead of the database's own clock. */
-  readonly now?: string
-  /** For tests: how long each step of a conversation with a mail server may take. */
-  readonly smtpTimeouts?: SmtpProviderOptions['timeouts']
-}
-
-export interface Postrider {
-  readonly emails: Emails
-  /** The HTTP API, for any server that speaks the web's Request and Response. */
-  fetch(request: Request, env?: unknown): Response | Promise<Response>
-  readonly actions: {
-    /**
-     * Schedules one or many. Durable when it resolves, or, with `tx`, when the caller's transaction commits: an action
-     * exists if and only if the caller's own change does.
-     */
-    schedule(
-      actions: NewAction | readonly NewAction[],
-      options?: { tx?: QueryRunner | DrizzleTransaction },
-    ): Promise<ScheduleResult>
-    find(id: string): Promise<Action | null>
-    cancel(filter: CancelFilter, reason?: string): Promise<string[]>
-    retry(id: string): Promise<Action>
-    dismiss(id: string): Promise<Action>
-    resolve(id: string, outcome: 'done' | 'again'): Promise<Action>
-  }
-  readonly lanes: {
-    configure(id: string, settings: LaneSettings): Promise<void>
-    pause(id: string): Promise<LaneState>
-    resume(id: string): Promise<LaneState>
-    cancel(id: string): Promise<LaneState>
-  }
-  /** Starts the workers of this process. */
-  start(): Promise<void>
-  /** Finishes what is armed, gives back the rest, closes the database. */
-  stop(): Promise<void>
-  /** Works until nothing is due or the time is up. */
-  tick(forMs?: number): Promise<Dispatcher['counts']>
-  backlog(): Promise<Backlog>
-  readonly database: { readonly description: string; readonly durable: boolean }
-  /** Names of the migrations this call applied. */
-  readonly migrated: readonly string[]
-  /** What the operations work on: for the command line and for tests. */
-  readonly context: Context
-}
-
 const MAIL_FROM: Mailbox = { name: 'Postrider', address: 'hello@localhost' }
 const DATA_DIRECTORY = './.postrider'
 const PUBLIC_URL = 'http://127.0.0.1:3400'

@@ -1,4 +1,5 @@
-export { createPostrider, type Postrider, type PostriderOptions } from './compose.js'
+export { createPostrider } from './compose.js'
+export type { Postrider, PostriderOptions } from './postrider.js'
 export type { CancelFilter } from './db/cancel-actions.js'
 export type { DrizzleTransaction, QueryRunner, Sql } from './db/client.js'
 export type { Email, EmailSummary } from './db/emails.js'

@@ -1,4 +1,4 @@
-import type { Postrider } from '../compose.js'
+import type { Postrider } from '../postrider.js'
 import type { Config } from '../config.js'
 import type { Backlog } from '../db/actions.js'
 import { VERSION } from '../version.js'

@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs'
-import { createPostrider, type Postrider, type PostriderOptions } from '../compose.js'
+import { createPostrider } from '../compose.js'
+import type { Postrider, PostriderOptions } from '../postrider.js'
 import type { Config } from '../config.js'
 import { createLog, type Log } from '../log.js'
 import { findSecret } from '../secret.js'

@@ -1,4 +1,4 @@
-import type { Postrider } from '../compose.js'
+import type { Postrider } from '../postrider.js'
 import { findSender } from '../db/senders.js'
 import { PostriderError } from '../errors.js'
 import { DEFAULT_SENDER, DEFAULT_WORKSPACE } from '../id.js'

@@ -177,15 +177,11 @@ export async function setStatus(tx: Sql, { id, workspaceId }: Campaign, status: 
   return rows[0]!
 }
 
-/** The names of some campaigns that go out as a sender and are not over. */
-export async function findUnfinishedCampaignsOfSender(
-  sql: Sql,
-  workspaceId: string,
-  senderId: string,
-): Promise<string[]> {
+/** The names of some campaigns that go out as a sender. */
+export async function findCampaignsOfSender(sql: Sql, workspaceId: string, senderId: string): Promise<string[]> {
   const { rows } = await sql.query<{ name: string }>(
     `select name from postrider.campaigns
-     where workspace_id = $1 and sender_id = $2 and finished_at is null order by id desc limit 3`,
+     where workspace_id = $1 and sender_id = $2 order by id desc limit 3`,
     [workspaceId, senderId],
   )
   return rows.map(({ name }) => name)

@@ -110,11 +110,11 @@ const values = (fields: SenderFields) => [
 const clearDefault = (sql: Sql, workspaceId: string) =>
   sql.query(`update postrider.senders set is_default = false where workspace_id = $1 and is_default`, [workspaceId])
 
-/** False when there is none, and when a campaign that is not over goes out as it. */
+/** False when there is none, and when a campaign goes out as it. */
 export async function deleteSender(sql: Sql, workspaceId: string, id: string): Promise<boolean> {
   const { rowCount } = await sql.query(
     `delete from postrider.senders where workspace_id = $1 and id = $2
-       and not exists (select 1 from postrider.campaigns where workspace_id = $1 and sender_id = $2 and finished_at is null)`,
+       and not exists (select 1 from postrider.campaigns where workspace_id = $1 and sender_id = $2)`,
     [workspaceId, id],
   )
   return rowCount === 1

@@ -1,4 +1,4 @@
-import { findUnfinishedCampaignsOfSender } from '../db/campaigns.js'
+import { findCampaignsOfSender } from '../db/campaigns.js'
 import {
   deleteSender,
   findSender,
@@ -152,14 +152,14 @@ function readCredentials(
   }
 }
 
-/** A campaign under way would stand still without it, and a draft could not be launched. */
+/** Also of a campaign that is over: its emails are shown with their sender, and may be retried. */
 async function stillUsed({ db }: Context, workspaceId: string, id: string): Promise<PostriderError> {
-  const names = await findUnfinishedCampaignsOfSender(db, workspaceId, id)
+  const names = await findCampaignsOfSender(db, workspaceId, id)
   if (names.length === 0) return notFound()
   const quoted = names.map((name) => JSON.stringify(name)).join(', ')
   return new PostriderError(
     'sender_conflict',
-    `The sender is what a campaign goes out as (${quoted}): cancel that, or give it another sender, first.`,
+    `The sender is what a campaign goes out as (${quoted}). Pause it, or give that draft another sender.`,
   )
 }
 

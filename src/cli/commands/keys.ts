@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import type { Postrider } from '../../compose.js'
+import type { Postrider } from '../../postrider.js'
 import { type ApiKey, listApiKeys } from '../../db/api-keys.js'
 import { findSender } from '../../db/senders.js'
 import { SCOPES, type Scope } from '../../domain/scopes.js'

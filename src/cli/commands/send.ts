@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import type { Postrider } from '../../compose.js'
+import type { Postrider } from '../../postrider.js'
 import { PostriderError } from '../../errors.js'
 import { toEmailRef } from '../../http/email-json.js'
 import { sendEmails } from '../../operations/send-emails.js'
