@@ -5,6 +5,7 @@ const benchmarks: Readonly<Record<string, () => Promise<{ run(args: string[]): P
   kernel: () => import('./kernel.js'),
   'claim-cost': () => import('./claim-cost.js'),
   delivery: () => import('./delivery.js'),
+  campaign: () => import('./campaign.js'),
 }
 
 const [name = '', ...args] = process.argv.slice(2)

@@ -8,6 +8,10 @@ export const ROLES = {
   post: async () => (await import('./post-role.js')).post,
   work: async () => (await import('./work-role.js')).work,
   feed: async () => (await import('./feed-role.js')).feed,
+  plan: async () => (await import('../campaign/plan-role.js')).plan,
+  planNaively: async () => (await import('../campaign/naive-role.js')).planNaively,
+  sendCampaign: async () => (await import('../campaign/send-role.js')).sendCampaign,
+  runFair: async () => (await import('../campaign/fair-role.js')).runFair,
 }
 
 export type RoleName = keyof typeof ROLES
