@@ -1,4 +1,5 @@
 import { expect } from 'vitest'
+import { insertCampaign } from '../../src/db/campaigns.js'
 import { insertCapturedEmails } from '../../src/db/captured-emails.js'
 import { upsertContacts } from '../../src/db/contacts.js'
 import { insertImport } from '../../src/db/imports.js'
@@ -58,6 +59,7 @@ export interface Elsewhere {
   readonly list: string
   readonly import: string
   readonly template: string
+  readonly campaign: string
 }
 
 export const RAW_EMAIL = [
@@ -120,6 +122,19 @@ export function openApi(kind: DatabaseKind, options: PostriderOptions = {}): Api
       const imported = await insertImport(db(), id, newId(), list.id)
       const template = newId()
       await insertTemplate(db(), id, template, 'elsewhere', { subject: 'elsewhere', html: null, text: 'elsewhere' })
+      const campaign = newId()
+      await insertCampaign(db(), id, campaign, {
+        name: 'elsewhere',
+        listId: list.id,
+        templateId: template,
+        senderId: sender,
+        replyTo: null,
+        batchSize: 500,
+        hourlyLimit: null,
+        followPace: false,
+        scheduledAt: null,
+        expiresAt: null,
+      })
       const letter = { to: 'you@elsewhere.test', subject: 'elsewhere', text: 'elsewhere' }
       const { body } = await call('POST /api/emails', { key, json: letter })
       const raw = Buffer.from(RAW_EMAIL.replace(/Subject: .*/, 'Subject: elsewhere'))
@@ -138,6 +153,7 @@ export function openApi(kind: DatabaseKind, options: PostriderOptions = {}): Api
         list: showId('lst', list.id),
         import: showId('imp', imported.id),
         template: showId('tpl', template),
+        campaign: showId('cmp', campaign),
       }
     },
     async force(emailId: string, state: 'failed' | 'uncertain', reason = 'the test said so') {

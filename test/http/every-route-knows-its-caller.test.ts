@@ -23,6 +23,7 @@ const sender = (other: Elsewhere) => other.sender
 const contact = (other: Elsewhere) => other.contact
 const list = (other: Elsewhere) => other.list
 const template = (other: Elsewhere) => other.template
+const campaign = (other: Elsewhere) => other.campaign
 const captured = (other: Elsewhere) => other.captured
 
 /** Every route there is, and who may use it. A route that is not here, or not there any more, fails the test. */
@@ -88,6 +89,24 @@ const ROUTES: Readonly<Record<string, Route>> = {
   'GET /api/templates/{id}/versions': { access: 'read', path: template },
   'GET /api/templates/{id}/versions/{version}': { access: 'read', path: template },
   'POST /api/templates/{id}/preview': { access: 'read', path: template },
+  'GET /api/campaigns': { access: 'read' },
+  'POST /api/campaigns': {
+    access: 'manage',
+    json: { name: 'New', list_id: `lst_${'0'.repeat(32)}`, template_id: `tpl_${'0'.repeat(32)}` },
+  },
+  'GET /api/campaigns/{id}': { access: 'read', path: campaign },
+  'PATCH /api/campaigns/{id}': { access: 'manage', json: { name: 'Stolen' }, path: campaign },
+  'DELETE /api/campaigns/{id}': { access: 'manage', path: campaign },
+  'GET /api/campaigns/{id}/preflight': { access: 'read', path: campaign },
+  'POST /api/campaigns/{id}/launch': { access: 'manage', path: campaign },
+  'POST /api/campaigns/{id}/schedule': { access: 'manage', json: { scheduled_at: AT }, path: campaign },
+  'GET /api/campaigns/{id}/schedule': { access: 'read', path: campaign },
+  'GET /api/campaigns/{id}/scheduled-emails': { access: 'read', path: campaign },
+  'POST /api/campaigns/{id}/pause': { access: 'manage', path: campaign },
+  'POST /api/campaigns/{id}/resume': { access: 'manage', path: campaign },
+  'POST /api/campaigns/{id}/cancel': { access: 'manage', path: campaign },
+  'POST /api/campaigns/{id}/retry': { access: 'manage', path: campaign },
+  'POST /api/campaigns/{id}/test': { access: 'manage', json: { to: 'ada@example.com' }, path: campaign },
   'GET /api/inbox': { access: 'read' },
   'DELETE /api/inbox': { access: 'manage' },
   'GET /api/inbox/{id}': { access: 'read', path: captured },
@@ -235,6 +254,7 @@ async function snapshot(api: Api, { key, email, sender, captured, contact, list 
     `lists/${list}/contacts`,
     'imports',
     'templates',
+    'campaigns',
     'api-keys',
   ])
     seen.push((await api.call(`GET /api/${path}`, { key })).body)
