@@ -18,7 +18,7 @@ export async function getList(sql: Sql, workspaceId: string, text: string): Prom
   const closest = findClosest(text, names)
   throw new PostriderError(
     'list_not_found',
-    `There is no list ${JSON.stringify(text)}.${closest ? ` Did you mean ${JSON.stringify(closest)}?` : ' "postrider lists create" makes one.'}`,
+    `There is no list ${JSON.stringify(text)}.${closest ? ` Did you mean ${JSON.stringify(closest)}?` : ' "postrider lists create" makes one, and so does "postrider import" with --create-list.'}`,
   )
 }
 
