@@ -1,6 +1,8 @@
 /**
  * `npm run soak -- [--minutes 10] [--emails 100000] [--seed N]`: the storm of the kill suite, again and again on a private
  * PostgreSQL, until the time is up or so many emails were judged. Everything stays on this machine.
+ *
+ * `npm run soak -- --campaign 20000`: one campaign to so many people instead, some of whom leave meanwhile.
  */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -10,18 +12,28 @@ import { connect } from '../../src/db/client.js'
 import { migrate } from '../../src/db/migrate.js'
 import { plainError } from '../support/services/plain-error.js'
 import { startPrivatePostgres } from '../support/services/private-postgres.js'
+import { runCampaignStorm } from './campaign-storm.js'
 import { buildMailProgram } from './mail-process.js'
-import { runStorm } from './storm.js'
+import { runStorm, type Storm } from './storm.js'
 
 /** Emails per storm, and per kill in it. */
 const ROUND = 5_000
 const EMAILS_PER_KILL = 50
+/** Of a campaign: people per kill, and the part of them that leaves. */
+const PEOPLE_PER_KILL = 400
+const LEAVERS = 0.05
 
 const { values } = parseArgs({
-  options: { minutes: { type: 'string' }, emails: { type: 'string' }, seed: { type: 'string' } },
+  options: {
+    minutes: { type: 'string' },
+    emails: { type: 'string' },
+    campaign: { type: 'string' },
+    seed: { type: 'string' },
+  },
 })
 const minutes = readNumber('minutes', values.minutes, 10)
 const emails = readNumber('emails', values.emails, 100_000)
+const people = values.campaign === undefined ? 0 : readNumber('campaign', values.campaign, 0)
 const firstSeed = readNumber('seed', values.seed, Math.floor(Math.random() * 2 ** 31))
 
 const say = (line: string) => process.stdout.write(`${line}\n`)
@@ -38,9 +50,12 @@ try {
   const db = await open()
   await migrate(db)
   await db.close()
-  say(`soak: ${emails} emails or ${minutes} min, whichever comes first`)
   let [seed, asked] = [firstSeed, 0]
-  while (asked < emails && performance.now() - began < minutes * 60_000 && broken.length === 0) {
+  if (people > 0) {
+    say(`soak: a campaign to ${people} people`)
+    tally(seed, 'campaign', await campaignStorm(people, seed))
+  } else say(`soak: ${emails} emails or ${minutes} min, whichever comes first`)
+  while (people === 0 && asked < emails && performance.now() - began < minutes * 60_000 && broken.length === 0) {
     const onUncertain = seed % 4 === 3 ? 'resend' : 'hold'
     const round = Math.min(ROUND, emails - asked)
     asked += round
@@ -55,11 +70,7 @@ try {
       seed,
       report: (line) => say(`${elapsed()}  ${line}`),
     })
-    for (const [name, count] of Object.entries(storm.counts))
-      total[name] = name.startsWith('most') ? Math.max(total[name] ?? 0, count) : (total[name] ?? 0) + count
-    broken.push(...storm.broken.map((sentence) => `seed ${seed}: ${sentence}`))
-    if (storm.ends.some((end) => end !== 0)) broken.push(`seed ${seed}: processes ended with ${storm.ends.join(', ')}`)
-    say(`${elapsed()}  seed ${seed}, ${onUncertain}: ${JSON.stringify(storm.counts)}`)
+    tally(seed, onUncertain, storm)
     seed++
   }
 } finally {
@@ -71,6 +82,28 @@ for (const sentence of broken) say(sentence)
 say(`verdict: ${broken.length === 0 ? 'every promise was kept' : `${broken.length} BROKEN`}`)
 say(`${total['emails']} emails, ${total['kills']} kills, ${total['uncertain']} uncertain, ${elapsed()}`)
 process.exitCode = broken.length === 0 ? 0 : 1
+
+function campaignStorm(to: number, seed: number): Promise<Storm> {
+  return runCampaignStorm({
+    built,
+    databaseUrl: postgres.url,
+    dataDirectory,
+    people: to,
+    batchSize: 50,
+    kills: Math.max(1, Math.round(to / PEOPLE_PER_KILL)),
+    leavers: LEAVERS,
+    seed,
+    report: (line) => say(`${elapsed()}  ${line}`),
+  })
+}
+
+function tally(seed: number, what: string, storm: Storm): void {
+  for (const [name, count] of Object.entries(storm.counts))
+    total[name] = name.startsWith('most') ? Math.max(total[name] ?? 0, count) : (total[name] ?? 0) + count
+  broken.push(...storm.broken.map((sentence) => `seed ${seed}: ${sentence}`))
+  if (storm.ends.some((end) => end !== 0)) broken.push(`seed ${seed}: processes ended with ${storm.ends.join(', ')}`)
+  say(`${elapsed()}  seed ${seed}, ${what}: ${JSON.stringify(storm.counts)}`)
+}
 
 function readNumber(name: string, text: string | undefined, fallback: number): number {
   const number = text === undefined ? fallback : Number(text)
