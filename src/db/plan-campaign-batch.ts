@@ -22,6 +22,7 @@ export interface PlannedBatch {
   readonly planned: number
   readonly unsubscribed: number
   readonly suppressed: number
+  readonly at: Date
 }
 
 const plan = (now: string) => `
@@ -64,7 +65,7 @@ const plan = (now: string) => `
       planned_at = case when counted.looked < $5 then ${now} end
     from counted where id = $2 and workspace_id = $1
   )
-  select looked, planned, unsubscribed, suppressed from counted`
+  select looked, planned, unsubscribed, suppressed, ${now} as at from counted`
 
 const FIRST_CONTACT = '00000000-0000-0000-0000-000000000000'
 

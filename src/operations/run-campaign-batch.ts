@@ -65,10 +65,10 @@ async function plan(tx: Sql, campaign: Campaign, { log, batchesAhead }: BatchOpt
     return Math.min(Math.max(waitMs, SHORTEST_WAIT_MS), LONGEST_CLOSED_MS)
   }
   const { granted, day } = booking
-  const batch = await planCampaignBatch(tx, campaign, { size: granted, bookedOn: day })
+  const { at, ...batch } = await planCampaignBatch(tx, campaign, { size: granted, bookedOn: day })
   if (sender && day !== null && batch.planned < granted) await unbook(tx, sender.id, day, granted - batch.planned)
   log.info({ campaign: id, ...batch }, 'batch planned')
-  await sample(tx, { ...campaign, planned: campaign.planned + batch.planned })
+  await sample(tx, { ...campaign, planned: campaign.planned + batch.planned }, at)
   return 0
 }
 
@@ -76,7 +76,7 @@ async function plan(tx: Sql, campaign: Campaign, { log, batchesAhead }: BatchOpt
 async function finish(tx: Sql, campaign: Campaign, { log }: BatchOptions): Promise<number | null> {
   const tally = await tallyEmails(tx, campaign)
   if (tally.live > 0) {
-    await sample(tx, campaign, tally)
+    await sample(tx, campaign, await readNow(tx), tally)
     return tally.ready > 0 ? untilSent(tx, campaign, tally.live) : RETRIES_WAIT_MS
   }
   await setStatus(tx, campaign, 'sent')
@@ -93,8 +93,7 @@ async function untilSent(tx: Sql, { sampledAt, sampledSent, planned, startedAt }
   return Math.min(Math.max(waitMs, SHORTEST_WAIT_MS), LONGEST_WAIT_MS)
 }
 
-async function sample(tx: Sql, campaign: Campaign, tally?: Tally): Promise<void> {
-  const at = await readNow(tx)
+async function sample(tx: Sql, campaign: Campaign, at: Date, tally?: Tally): Promise<void> {
   const last = campaign.sampledAt && { at: campaign.sampledAt, sent: campaign.sampledSent }
   if (!isSampleOld(last, at)) return
   const { sent } = tally ?? (await tallyEmails(tx, campaign))
