@@ -17,7 +17,8 @@ const NOTHING: Handlers = {
   },
 }
 
-const CONCURRENCY = 500
+/** Of a provider that answers at once more would only make them come in larger groups. */
+const CONCURRENCY = 100
 
 export const openWithProvider = (
   place: Place,
