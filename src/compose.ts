@@ -25,7 +25,7 @@ import { createRescuer, rebuild } from './engine/rescuer.js'
 import { createSender } from './engine/sender.js'
 import { createWaker } from './engine/waker.js'
 import { groupCommit } from './group-commit.js'
-import { createApp } from './http/create-app.js'
+import type { App } from './http/create-app.js'
 import { DEFAULT_WORKSPACE, newId } from './id.js'
 import { createLinkSigner } from './link-signer.js'
 import { createLog } from './log.js'
@@ -157,17 +157,20 @@ export async function createPostrider(options: PostriderOptions = {}): Promise<P
     await dispatcher.drain(AbortSignal.timeout(forMs))
     return dispatcher.counts
   }
-  const app = createApp({
-    context,
-    metrics,
-    tick,
-    apiKey: options.apiKey ?? null,
-    cronSecret: options.cronSecret ?? null,
-    rateLimit: options.rateLimit ?? 1_000,
-    inlineDeadlineMs: options.inlineDeadlineMs ?? INLINE_DEADLINE_MS,
-    isReady: () => ready,
-    retryPolicies: policies,
-  })
+  const createApp = async (): Promise<App> =>
+    (await import('./http/create-app.js')).createApp({
+      context,
+      metrics,
+      tick,
+      apiKey: options.apiKey ?? null,
+      cronSecret: options.cronSecret ?? null,
+      rateLimit: options.rateLimit ?? 1_000,
+      inlineDeadlineMs: options.inlineDeadlineMs ?? INLINE_DEADLINE_MS,
+      isReady: () => ready,
+      retryPolicies: policies,
+    })
+  // The API is more to load than all the rest: a worker, or a command that only asks, does without it.
+  let app: Promise<App> | undefined
   let stopListening: (() => Promise<void>) | undefined
   let stopped: Promise<void> | undefined
 
@@ -175,7 +178,7 @@ export async function createPostrider(options: PostriderOptions = {}): Promise<P
     ready = false
     await Promise.all([stopListening?.(), rescuer.stop(), pruner.stop()])
     await dispatcher.stop()
-    await app.close()
+    await (await app)?.close()
     await waker.close()
     await providers.close()
     await opened.close()
@@ -191,7 +194,10 @@ export async function createPostrider(options: PostriderOptions = {}): Promise<P
   return {
     context,
     emails: createEmails(context, workspaceId, options.inlineDeadlineMs ?? INLINE_DEADLINE_MS),
-    fetch: (request, env) => app.fetch(request, env),
+    async fetch(request, env) {
+      app ??= createApp()
+      return (await app).fetch(request, env)
+    },
     actions: {
       async schedule(actions, { tx } = {}) {
         const many = Array.isArray(actions) ? (actions as readonly NewAction[]) : [actions as NewAction]

@@ -6,6 +6,8 @@ export async function listen(
   app: Parameters<typeof serve>[0],
   { host, port }: { readonly host: string; readonly port: number },
 ): Promise<Serving> {
+  // What answers is loaded with the first request: before anybody can ask.
+  await app.fetch(new Request('http://localhost/livez'))
   try {
     return await serve(app, { host, port })
   } catch (error) {
