@@ -37,12 +37,13 @@ const embedded = () => {
 
 describe('a campaign whose processes are killed while it is planned and sent', () => {
   test('reaches everybody once and counts as the mail server does, on PostgreSQL', { timeout: 600_000 }, async () => {
-    const load = { people: 1_500, batchSize: 50, kills: 8 }
+    // Two of them are of both workers at once, in the middle of planning.
+    const load = { people: 1_500, batchSize: 50, kills: 6 }
     const { broken, counts, ends } = await storm('on PostgreSQL', { ...(await onTheServer()), ...load })
     expect(broken).toEqual([])
     expect(ends).toEqual([0, 0, 0])
     // Otherwise the kills would have proved nothing.
-    expect(counts['kills']).toBeGreaterThanOrEqual(8)
+    expect(counts['kills']).toBe(8)
     expect(counts['whilePlanning']).toBeGreaterThanOrEqual(4)
   })
 
