@@ -8,6 +8,9 @@ import type { Sql } from './client.js'
  * ones stand together at the beginning of the primary key and no index on a date is needed. Failed and uncertain
  * actions are never forgotten: a person has not looked yet.
  *
+ * Of a campaign's emails only those that went out are forgotten: how many did is what is left of those planned when the
+ * others are taken away, and the counts of an old campaign must stay true.
+ *
  * What belongs to an action goes with it, in the same statement; a message goes with the last of its deliveries.
  */
 export interface Page {
@@ -36,6 +39,7 @@ export async function pruneActions(
      ), pruned as (
        delete from postrider.scheduled_actions
        where id = any (array(select id from page)) and state = any ($5::text[])
+         and (contact_id is null or state = 'done')
          and state_at < ${sql.now} - $3::float8 * interval '1 millisecond'
        returning id, message_id
      ), finished as materialized (

@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { deleteContact, upsertContacts } from '../../src/db/contacts.js'
 import { joinList } from '../../src/db/lists.js'
+import { FIRST_PAGE, pruneActions } from '../../src/db/prune-actions.js'
+import { newId } from '../../src/id.js'
 import { insertOptOut } from '../../src/db/opt-outs.js'
 import { insertSuppressions } from '../../src/db/suppressions.js'
 import { insertVersion, updateTemplate } from '../../src/db/templates.js'
@@ -80,6 +82,22 @@ describe.each(DATABASE_KINDS)('on %s', (kind) => {
     expect(fixture.received().toSorted()).toEqual([...left, 'late@example.com'].toSorted())
     const { counts } = await fixture.progress(id)
     expect(counts).toMatchObject({ sent: 24, removed: 1, audience: 25 })
+  })
+
+  it('keeps its counts when its old emails are forgotten', async () => {
+    const list = await fixture.list(12)
+    const id = await fixture.draft(list.id)
+    await fixture.launch(id)
+    await planOnly(id)
+    await insertOptOut(db(), list.id, list.people[4]!.address, 'link')
+    await mail.drain()
+    const before = (await fixture.progress(id)).counts
+    expect(before).toMatchObject({ sent: 11, unsubscribed: 1 })
+    await mail.shiftClock(1_000)
+    const { pruned } = await pruneActions(db(), { after: FIRST_PAGE, before: newId(), retentionMs: 0, limit: 1_000 })
+    expect(pruned).toBeGreaterThanOrEqual(11)
+    expect(await fixture.states(id)).toEqual({ skipped: 1 })
+    expect((await fixture.progress(id)).counts).toEqual(before)
   })
 
   it('is launched once, however many launch it at the same moment', async () => {
