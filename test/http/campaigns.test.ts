@@ -366,7 +366,7 @@ describe.each(DATABASE_KINDS)('campaigns by HTTP, on %s', (kind) => {
       api.call(`POST /api/campaigns/${id}/retry`),
       api.call('POST /api/admin/outbox/retry'),
     ])
-    // One retried meanwhile is a conflict; a deadlock would be a 500.
+    // One retried meanwhile is a conflict; a deadlock would be a 503.
     expect(answers.filter(({ status }) => status !== 200 && status !== 409)).toEqual([])
     await api.drain()
     expect(await progress(id)).toMatchObject({ status: 'sent', counts: { sent: 20 } })
