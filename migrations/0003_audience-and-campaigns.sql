@@ -7,6 +7,8 @@ CREATE TABLE "postrider"."campaigns" (
 	"template_id" uuid NOT NULL,
 	"template_version" integer,
 	"sender_id" uuid NOT NULL,
+	"from_name" text,
+	"from_address" text,
 	"reply_to" text,
 	"batch_size" integer NOT NULL,
 	"hourly_limit" integer,
@@ -28,7 +30,7 @@ CREATE TABLE "postrider"."campaigns" (
 	CONSTRAINT "campaigns_status" CHECK (status in ('draft', 'scheduled', 'running', 'paused', 'sent', 'canceled')),
 	CONSTRAINT "campaigns_batch_size" CHECK (batch_size between 1 and 10000),
 	CONSTRAINT "campaigns_hourly_limit" CHECK (hourly_limit > 0),
-	CONSTRAINT "campaigns_frozen" CHECK (status = 'draft' or template_version is not null),
+	CONSTRAINT "campaigns_frozen" CHECK (status = 'draft' or (template_version is not null and from_address is not null)),
 	CONSTRAINT "campaigns_counts" CHECK (planned >= 0 and unsubscribed >= 0 and suppressed >= 0),
 	CONSTRAINT "campaigns_finished" CHECK ((status in ('sent', 'canceled')) = (finished_at is not null))
 );

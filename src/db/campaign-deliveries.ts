@@ -11,6 +11,8 @@ export interface LaunchedContent {
   readonly listId: string
   readonly listName: string
   readonly senderId: string
+  readonly fromName: string | null
+  readonly fromAddress: string
   readonly replyTo: string | null
   readonly followPace: boolean
   readonly templateId: string
@@ -21,7 +23,8 @@ export interface LaunchedContent {
 }
 
 const CONTENT = `campaigns.id as "campaignId", campaigns.workspace_id as "workspaceId", campaigns.name as "campaignName",
-  list_id as "listId", lists.name as "listName", sender_id as "senderId", reply_to as "replyTo",
+  list_id as "listId", lists.name as "listName", sender_id as "senderId",
+  from_name as "fromName", from_address as "fromAddress", reply_to as "replyTo",
   follow_pace as "followPace", versions.template_id as "templateId", versions.version as "templateVersion", subject, html,
   text`
 

@@ -1,4 +1,5 @@
 import type { CampaignStatus } from '../domain/campaign.js'
+import type { Mailbox } from '../domain/message.js'
 import { isId } from '../id.js'
 import type { Sql } from './client.js'
 
@@ -12,6 +13,9 @@ export interface Campaign {
   /** Frozen at launch. */
   readonly templateVersion: number | null
   readonly senderId: string
+  /** As whom it goes out; frozen at launch. */
+  readonly fromName: string | null
+  readonly fromAddress: string | null
   readonly replyTo: string | null
   readonly batchSize: number
   readonly hourlyLimit: number | null
@@ -48,7 +52,8 @@ export type CampaignFields = Pick<
 >
 
 export const CAMPAIGN_COLUMNS = `id, workspace_id as "workspaceId", name, status, list_id as "listId", template_id as "templateId",
-  template_version as "templateVersion", sender_id as "senderId", reply_to as "replyTo", batch_size as "batchSize",
+  template_version as "templateVersion", sender_id as "senderId", from_name as "fromName",
+  from_address as "fromAddress", reply_to as "replyTo", batch_size as "batchSize",
   hourly_limit as "hourlyLimit", follow_pace as "followPace", scheduled_at as "scheduledAt", expires_at as "expiresAt",
   last_cursor as "lastCursor", last_batch_at as "lastBatchAt", planned_at as "plannedAt", planned, unsubscribed,
   suppressed, sampled_at as "sampledAt", sampled_sent as "sampledSent", started_at as "startedAt",
@@ -146,18 +151,22 @@ export async function deleteDraft(sql: Sql, workspaceId: string, id: string): Pr
   return rowCount === 1
 }
 
-/** Freezes the template's newest version. Called under `lockCampaign`. */
+/** Freezes what goes out and as whom: the template's newest version, and the sender as it is. Called under `lockCampaign`. */
 export async function launch(
   tx: Sql,
   { id, workspaceId }: Campaign,
-  { templateVersion, scheduledAt }: { templateVersion: number; scheduledAt: Date | null },
+  {
+    templateVersion,
+    from,
+    scheduledAt,
+  }: { readonly templateVersion: number; readonly from: Mailbox; readonly scheduledAt: Date | null },
 ): Promise<Campaign> {
   const { rows } = await tx.query<Campaign>(
-    `update postrider.campaigns set template_version = $3, scheduled_at = $4, updated_at = ${tx.now},
+    `update postrider.campaigns set template_version = $3, scheduled_at = $4, from_name = $5, from_address = $6, updated_at = ${tx.now},
        status = case when $4::timestamptz > ${tx.now} then 'scheduled' else 'running' end,
        started_at = case when $4::timestamptz > ${tx.now} then null else ${tx.now} end
      where workspace_id = $1 and id = $2 returning ${CAMPAIGN_COLUMNS}`,
-    [workspaceId, id, templateVersion, scheduledAt],
+    [workspaceId, id, templateVersion, scheduledAt, from.name, from.address],
   )
   return rows[0]!
 }

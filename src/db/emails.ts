@@ -93,8 +93,8 @@ export const deliveriesOf = (where: string) => `
 
 /** The same columns of an email of a campaign, which has no message of its own: it is rendered when it goes out. */
 export const CAMPAIGN_SUMMARY = `action.id,
-  '<' || action.id || '@' || substring(senders.address from '[^@]*$') || '>' as message_id,
-  jsonb_build_object('from', jsonb_build_object('name', senders.name, 'address', senders.address),
+  '<' || action.id || '@' || substring(campaigns.from_address from '[^@]*$') || '>' as message_id,
+  jsonb_build_object('from', jsonb_build_object('name', campaigns.from_name, 'address', campaigns.from_address),
     'to', jsonb_build_array(jsonb_build_object('name', contacts.name, 'address', payload ->> 'recipient')),
     'cc', '[]'::jsonb, 'bcc', '[]'::jsonb, 'reply_to', '[]'::jsonb) as addressing,
   subject, '[]'::jsonb as tags, action.created_at, null::timestamptz as scheduled_at, action.expires_at,
@@ -106,7 +106,6 @@ export const CAMPAIGN_EMAILS = `postrider.scheduled_actions action
     join postrider.campaigns on campaigns.id = action.lane_id
     join postrider.template_versions versions
       on versions.template_id = campaigns.template_id and versions.version = campaigns.template_version
-    left join postrider.senders on senders.id = campaigns.sender_id
     left join postrider.contacts on contacts.id = action.contact_id ${WITH_LANES}`
 
 export interface SummaryRow {

@@ -2,6 +2,7 @@ import { measureAudience } from '../db/campaign-audience.js'
 import { startBatches } from '../db/campaign-batches.js'
 import { type Campaign, launch, lockCampaign } from '../db/campaigns.js'
 import { configureLane, holdLaneWith } from '../db/lanes.js'
+import { findSender } from '../db/senders.js'
 import { findTemplate } from '../db/templates.js'
 import { BULK_LANE } from '../domain/lane.js'
 import { PostriderError } from '../errors.js'
@@ -45,10 +46,13 @@ export async function launchCampaign(
     // Of two launches at once, the second comes here when the first has been committed.
     if (locked.status !== 'draft') throw launchedAlready(locked)
     const template = await findTemplate(tx, workspaceId, locked.templateId)
-    if (!template) throw new PostriderError('campaign_not_ready', 'The template of the campaign was removed.')
+    const sender = await findSender(tx, workspaceId, locked.senderId)
+    if (!template || !sender)
+      throw new PostriderError('campaign_not_ready', 'The template or the sender of the campaign was removed.')
     await configureLane(tx, workspaceId, id, BULK_LANE)
     await holdLaneWith(tx, workspaceId, id, locked.senderId)
-    const launched = await launch(tx, locked, { templateVersion: template.version, scheduledAt })
+    const from = { name: sender.name, address: sender.address }
+    const launched = await launch(tx, locked, { templateVersion: template.version, from, scheduledAt })
     await startBatches(tx, launched, launched.scheduledAt ?? undefined)
     return launched
   })

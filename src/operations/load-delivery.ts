@@ -79,7 +79,7 @@ export function createDeliveryLoader(options: DeliveryLoaderOptions): DeliveryLo
     const rendered = options
       .renderer()
       .render(
-        toContent(content, sender),
+        toContent(content),
         { ...contact, contactId, address: recipient },
         { id: action.id, date: dateOf(action.id) },
       )
@@ -98,12 +98,12 @@ export function createDeliveryLoader(options: DeliveryLoaderOptions): DeliveryLo
   return (action) => ('contact' in (action.payload as object) ? loadOfCampaign(action) : loadSingle(action))
 }
 
-export const toContent = (content: LaunchedContent, sender: Sender): CampaignContent => ({
+export const toContent = (content: LaunchedContent): CampaignContent => ({
   workspaceId: content.workspaceId,
   campaignId: content.campaignId,
   campaignName: content.campaignName,
   list: { id: content.listId, name: content.listName },
-  from: { name: sender.name, address: sender.address },
+  from: { name: content.fromName, address: content.fromAddress },
   replyTo: [content.replyTo].flatMap((address) => (address === null ? [] : (parseMailbox(address) ?? []))),
   templateId: content.templateId,
   templateVersion: content.templateVersion,

@@ -74,7 +74,8 @@ function checkTemplate(
   if (!template) return [say('template', 'error', 'Its template was removed. Choose another.')]
   if (!sender) return []
   const launched = { ...campaign, campaignId: campaign.id, campaignName: campaign.name, listName }
-  const content = toContent({ ...launched, ...template, templateVersion: template.version }, sender)
+  const from = { fromName: sender.name, fromAddress: sender.address }
+  const content = toContent({ ...launched, ...from, ...template, templateVersion: template.version })
   const refused = members.flatMap((member) => {
     const rendered = renderer.render(content, { ...member, contactId: member.id }, { id: newId(), date: new Date(0) })
     return rendered.ok ? [] : [rendered.problem]
@@ -83,11 +84,11 @@ function checkTemplate(
   const own = `${template.html ?? ''}${template.text ?? ''}`.includes('unsubscribe_url')
   return [
     refused.length === 0
-      ? say('template', 'ok', `It was rendered for the first ${members.length} people.`)
+      ? say('template', 'ok', `It was rendered for the first ${people(members.length)}.`)
       : say(
           'template',
           'error',
-          `It cannot be rendered for ${refused.length} of the first ${members.length} people: ${said}`,
+          `It cannot be rendered for ${refused.length} of the first ${people(members.length)}: ${said}`,
         ),
     own
       ? say('unsubscribe', 'ok', 'The template has its own unsubscribe link.')
@@ -115,4 +116,5 @@ function checkWindow({ followPace }: Campaign, sender: Sender | null, from: Date
     : [say('window', 'error', 'Its sender’s pace has no day on which it sends.')]
 }
 
+const people = (count: number) => (count === 1 ? 'person' : `${count} people`)
 const say = (check: Check['check'], level: Check['level'], detail: string): Check => ({ check, level, detail })

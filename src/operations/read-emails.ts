@@ -1,7 +1,6 @@
 import { findLaunchedContent } from '../db/campaign-deliveries.js'
 import { type Email, type EmailSummary, findEmail } from '../db/emails.js'
 import { type Cursor, type EmailFilter, listEmails } from '../db/list-emails.js'
-import { findSender } from '../db/senders.js'
 import type { Message } from '../domain/message.js'
 import { PostriderError } from '../errors.js'
 import type { Context } from './context.js'
@@ -42,8 +41,7 @@ function createRendering({ db, renderer }: Context, workspaceId: string) {
   const contents = new Map<string, ReturnType<typeof loadContent>>()
   const loadContent = async (campaignId: string) => {
     const content = await findLaunchedContent(db, workspaceId, campaignId)
-    const sender = content && (await findSender(db, workspaceId, content.senderId))
-    return content && sender && toContent(content, sender)
+    return content && toContent(content)
   }
   return async ({ id, campaign, deliveries }: EmailSummary): Promise<Message | null> => {
     if (!campaign) return null

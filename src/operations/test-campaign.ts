@@ -37,7 +37,8 @@ export async function testCampaign(context: Context, workspaceId: string, id: st
   const contact = known ? { ...known, attributes: known.attributes as AudienceMember['attributes'] } : first
   if (!contact) throw notReady('The list has nobody to render it for.')
   const launched = { ...campaign, campaignId: id, campaignName: campaign.name, listName: list.name }
-  const content = toContent({ ...launched, ...template, templateVersion: template.version }, sender)
+  const from = { fromName: sender.name, fromAddress: sender.address }
+  const content = toContent({ ...launched, ...from, ...template, templateVersion: template.version })
   const rendered = context.renderer.render(
     content,
     // The link in it is a real one: it must not unsubscribe whoever it was rendered for.

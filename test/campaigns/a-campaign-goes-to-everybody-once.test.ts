@@ -2,11 +2,12 @@ import { describe, expect, it } from 'vitest'
 import { deleteContact, upsertContacts } from '../../src/db/contacts.js'
 import { joinList } from '../../src/db/lists.js'
 import { FIRST_PAGE, pruneActions } from '../../src/db/prune-actions.js'
-import { newId } from '../../src/id.js'
+import { DEFAULT_SENDER, newId } from '../../src/id.js'
 import { insertOptOut } from '../../src/db/opt-outs.js'
 import { insertSuppressions } from '../../src/db/suppressions.js'
 import { insertVersion, updateTemplate } from '../../src/db/templates.js'
 import { launchCampaign } from '../../src/operations/launch-campaign.js'
+import { changeSender } from '../../src/operations/senders.js'
 import { retryCampaign } from '../../src/operations/steer-campaign.js'
 import { DATABASE_KINDS } from '../support/test-database.js'
 import { addresses, openCampaigns, sumOf, WORKSPACE } from './campaign-fixture.js'
@@ -123,6 +124,24 @@ describe.each(DATABASE_KINDS)('on %s', (kind) => {
     await insertVersion(db(), templateId, 2, { subject: 'Second', text: 'second', html: null })
     await mail.drain()
     for (const { raw } of mail.server.taken) expect(raw.toString()).toContain('Subject: First')
+  })
+
+  it('goes out as whom it was launched as: its Message-IDs stay what they are', async () => {
+    const list = await fixture.list(2)
+    const id = await fixture.draft(list.id)
+    mail.answer('rcpt', '451 4.3.0 later', 1)
+    await fixture.launch(id)
+    await mail.drain()
+    await changeSender(mail.mail.context, WORKSPACE, DEFAULT_SENDER, { address: 'new@elsewhere.test' })
+    await mail.shiftClock(61_000)
+    await mail.drain()
+    expect(fixture.received().toSorted()).toEqual(addresses(2).toSorted())
+    for (const { raw } of mail.server.taken) expect(raw.toString()).toMatch(/^Message-ID: <[^@]+@sender\.test>/m)
+    for (const email of await mail.mail.emails.list({ campaignId: id }))
+      expect(email).toMatchObject({
+        from: { address: 'tests@sender.test' },
+        messageId: expect.stringMatching(/@sender\.test>$/) as string,
+      })
   })
 
   it('is sent only when everybody is settled, and what failed can be started over', async () => {

@@ -30,6 +30,9 @@ export const campaigns = postrider.table(
     /** Frozen at launch; before that, the newest is meant. */
     templateVersion: integer('template_version'),
     senderId: uuid('sender_id').notNull(),
+    /** As whom it goes out, frozen at launch: the Message-ID of its emails, which is theirs for ever, has the domain in it. */
+    fromName: text('from_name'),
+    fromAddress: text('from_address'),
     replyTo: text('reply_to'),
     batchSize: integer('batch_size').notNull(),
     hourlyLimit: integer('hourly_limit'),
@@ -65,7 +68,7 @@ export const campaigns = postrider.table(
     check('campaigns_status', sql`status in (${oneOf(CAMPAIGN_STATUSES)})`),
     check('campaigns_batch_size', sql.raw(`batch_size between ${BATCH_SIZES.least} and ${BATCH_SIZES.most}`)),
     check('campaigns_hourly_limit', sql`hourly_limit > 0`),
-    check('campaigns_frozen', sql`status = 'draft' or template_version is not null`),
+    check('campaigns_frozen', sql`status = 'draft' or (template_version is not null and from_address is not null)`),
     check('campaigns_counts', sql`planned >= 0 and unsubscribed >= 0 and suppressed >= 0`),
     check('campaigns_finished', sql`(status in ('sent', 'canceled')) = (finished_at is not null)`),
   ],
