@@ -21,7 +21,8 @@ export interface Launched {
 
 /**
  * Launches a draft, now or at a time: freezes the template's version, opens the campaign's lane and schedules its batch.
- * It takes as long for a million people as for one: they are planned by the batches.
+ * People are planned by the batches, so a launch writes as much for a million as for one; only telling how many there are
+ * takes longer for a longer list.
  */
 export async function launchCampaign(
   context: Context,
