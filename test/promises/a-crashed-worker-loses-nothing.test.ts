@@ -257,15 +257,25 @@ function openWatch(db: Db): RescueWatch {
 
 function startFleet(size: number, newWorker: () => WorkerProcess) {
   const fleet = Array.from({ length: size }, newWorker)
-  const pickReady = (random: SeededRandom) => {
+  const pickReady = (random: SeededRandom, isFit: (worker: WorkerProcess) => boolean = () => true) => {
     const dead = fleet.find(({ isRunning }) => !isRunning)
     if (dead) throw new Error(`A worker ended by itself.\n${dead.log()}`)
-    const ready = fleet.filter(({ isReady }) => isReady)
+    const ready = fleet.filter((worker) => worker.isReady && isFit(worker))
     return ready.length > 0 && random.pick(ready)
+  }
+  /** One that holds something, if one comes to it soon: on a slow machine most would be killed before they do, for nothing. */
+  const chooseVictim = async (random: SeededRandom, watch: RescueWatch) => {
+    for (let look = 0; look < 20; look++) {
+      const busy = await watch.findBusy()
+      const holding = pickReady(random, ({ pid }) => busy.has(pid))
+      if (holding) return holding
+      await sleep(25)
+    }
+    return until('a worker that works', () => pickReady(random))
   }
   return {
     async killOne(random: SeededRandom, watch: RescueWatch, hits: { kills: number; leased: number; armed: number }) {
-      const victim = await until('a worker that works', () => pickReady(random))
+      const victim = await chooseVictim(random, watch)
       const killed = performance.now()
       await victim.kill()
       expect(await victim.exited).toBe('SIGKILL')

@@ -5,6 +5,8 @@ import type { Database } from '../../src/db/client.js'
 export interface RescueWatch {
   /** Call right after the death of a worker, with the moment it was killed; resolves with what it was holding. */
   noteDeath(pid: number, killedAt: number): Promise<{ leased: number; armed: number }>
+  /** The processes that hold something at the moment. */
+  findBusy(): Promise<ReadonlySet<number>>
   /** How long after its worker's death an action was last seen leased, the longest of all. */
   readonly longestMs: number
   /** Actions seen leased or armed without a lease: no sweep would ever find them. */
@@ -51,6 +53,10 @@ export function watchRescues(db: Database, everyMs = 200): RescueWatch {
     orphans,
     get longestMs() {
       return longestMs
+    },
+    async findBusy() {
+      const { rows } = await db.query<{ pid: number }>(`select distinct ${PID} as pid from postrider.leases`)
+      return new Set(rows.map(({ pid }) => pid))
     },
     async noteDeath(pid, killedAt) {
       deaths.set(pid, killedAt)
