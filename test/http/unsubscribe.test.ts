@@ -35,8 +35,9 @@ async function begin(api: Api, address = 'Grace@Example.org'): Promise<Story> {
   const campaigns = [newId(), newId()]
   for (const id of campaigns) {
     await db.query(
-      `insert into postrider.campaigns (id, workspace_id, name, status, list_id, template_id, template_version, sender_id, batch_size)
-       values ($1, $2, 'C', 'running', $3, $4, 1, $5, 500)`,
+      `insert into postrider.campaigns (id, workspace_id, name, status, list_id, template_id, template_version, sender_id,
+         from_address, batch_size)
+       values ($1, $2, 'C', 'running', $3, $4, 1, $5, 'c@example.com', 500)`,
       [id, DEFAULT_WORKSPACE, listId, templateId, DEFAULT_SENDER],
     )
     await plan(api, id, contactId)
