@@ -196,11 +196,14 @@ function watchCampaign({ id }: LaunchedCampaign, fleet: Fleet, agent: Agent, { h
   }
   const untilSent = async () => {
     let [before, since] = ['', performance.now()]
+    // What was last heard: while nobody answers, nothing is known to have moved.
+    let heard: CampaignView['counts'] | null = null
     for (;;) {
       over.signal.throwIfAborted()
       const view = await look()
       if (view?.status === 'sent') return void (isOver = true)
-      const now = JSON.stringify([view?.counts ?? before, handOvers.length, fleet.deaths.length])
+      heard = view?.counts ?? heard
+      const now = JSON.stringify([heard, handOvers.length, fleet.deaths.length])
       if (now !== before) since = performance.now()
       before = now
       if (performance.now() - since > STUCK_MS) throw new Error(`Nothing moves any more: ${JSON.stringify(view)}`)
