@@ -89,7 +89,7 @@ export function openCampaigns(kind: DatabaseKind, options: PostriderOptions = {}
 }
 
 /** All but the audience, which they must add up to. */
-export const sumOf = ({ audience: _, ...counts }: CampaignCounts): number =>
-  Object.values(counts).reduce((sum, count) => sum + count, 0)
+export const sumOf = (counts: CampaignCounts): number =>
+  Object.values(counts).reduce((sum, count) => sum + count, -counts.audience)
 
 export const addresses = (people: number) => Array.from({ length: people }, (_, i) => `p${i}@example.com`)
