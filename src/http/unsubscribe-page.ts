@@ -1,3 +1,4 @@
+import { escapeHtml } from '../domain/escape-html.js'
 import { createHash } from 'node:crypto'
 import type { Subscription } from '../operations/unsubscribe.js'
 
@@ -27,18 +28,9 @@ const POLICY =
   `default-src 'none'; style-src 'sha256-${createHash('sha256').update(STYLE).digest('base64')}'; ` +
   `form-action 'self'; base-uri 'none'; frame-ancestors 'none'`
 
-const ESCAPES: Readonly<Record<string, string>> = {
-  '&': '&amp;',
-  '<': '&lt;',
-  '>': '&gt;',
-  '"': '&quot;',
-  "'": '&#39;',
-}
-const escape = (text: string) => text.replaceAll(/[&<>"']/g, (character) => ESCAPES[character]!)
-
 export function subscriptionPage({ listName, maskedAddress, optedOut }: Subscription): Response {
-  const list = `<strong>${escape(listName)}</strong>`
-  const address = `<strong>${escape(maskedAddress)}</strong>`
+  const list = `<strong>${escapeHtml(listName)}</strong>`
+  const address = `<strong>${escapeHtml(maskedAddress)}</strong>`
   return optedOut
     ? page(
         200,

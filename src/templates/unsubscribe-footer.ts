@@ -1,3 +1,4 @@
+import { escapeHtml } from '../domain/escape-html.js'
 /** A visible way out, in every part that has none. */
 interface Bodies {
   readonly html: string | null
@@ -6,9 +7,9 @@ interface Bodies {
 
 /** Looked for in what was rendered: a link inside a condition that did not hold is no link. */
 export function withUnsubscribeLink({ html, text }: Bodies, url: string, listName: string): Bodies {
-  const href = escape(url)
+  const href = escapeHtml(url)
   return {
-    html: html === null || html.includes(href) ? html : insertBeforeEnd(html, htmlFooter(href, escape(listName))),
+    html: html === null || html.includes(href) ? html : insertBeforeEnd(html, htmlFooter(href, escapeHtml(listName))),
     text: text === null || text.includes(url) ? text : `${text.trimEnd()}\n\n-- \nUnsubscribe: ${url}\n`,
   }
 }
@@ -23,13 +24,3 @@ function insertBeforeEnd(html: string, footer: string): string {
   const at = end === -1 ? html.toLowerCase().lastIndexOf('</html') : end
   return at === -1 ? `${html}${footer}` : `${html.slice(0, at)}${footer}${html.slice(at)}`
 }
-
-const ESCAPES: Readonly<Record<string, string>> = {
-  '&': '&amp;',
-  '<': '&lt;',
-  '>': '&gt;',
-  '"': '&quot;',
-  "'": '&#39;',
-}
-
-const escape = (text: string) => text.replaceAll(/[&<>"']/g, (character) => ESCAPES[character]!)
