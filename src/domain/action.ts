@@ -95,7 +95,7 @@ export interface Seen {
   /** The recipient's server does not know the address: nobody of the workspace shall mail it again. */
   readonly suppress?: { readonly workspaceId: string; readonly address: string; readonly detail: string }
   /** The day of its sender's quota it goes out on; counted there when it is done. */
-  readonly booking?: { readonly senderId: string; readonly day: string }
+  readonly booking?: { readonly senderId: string; readonly day: string; readonly keepsGap?: true }
 }
 
 /** What became of one action. */

@@ -15,6 +15,7 @@ export interface Standstill {
     | 'hourly_limit'
     | 'planning_failed'
     | 'waiting_for_retries'
+    | 'waiting_for_next'
     | 'no_worker'
   readonly text: string
   /** When it goes on by itself. */
@@ -32,6 +33,7 @@ export interface ExplainedCampaign {
   readonly batch: { readonly state: string; readonly runAt: Date; readonly reason: string | null } | null
   readonly hourlyLimit: number | null
   readonly nextAt: Date | null
+  readonly isSequence?: boolean
   readonly now: Date
 }
 
@@ -79,6 +81,10 @@ function explainRunning(campaign: ExplainedCampaign): Standstill | null {
           closed.until,
         )
   if (counts.sending > 0) return null
+  if (campaign.isSequence && counts.scheduled + counts.retryScheduled > 0 && campaign.nextAt && campaign.nextAt > now)
+    return still('waiting_for_next', `Its next email goes out at ${at(campaign.nextAt)}.`, campaign.nextAt)
+  if (campaign.isSequence && counts.scheduled + counts.retryScheduled === 0)
+    return still('waiting_for_next', 'No email is planned: its people wait for an event or for a time to pass.')
   if (counts.scheduled > 0) return isUnnoticed(campaign.nextAt, now) ? nobody(campaign.nextAt!) : null
   if (!batch) return null
   if (counts.notPlanned > 0 && batch.runAt > now && campaign.hourlyLimit !== null)

@@ -1,4 +1,5 @@
 import type { EmailStatus } from './email-status.js'
+import type { ActionState } from './states.js'
 
 /** Why an email is where it is and what comes next, in one sentence for people. */
 export interface Explained {
@@ -11,7 +12,15 @@ export interface Explained {
   readonly lanePaused: boolean
   readonly laneHeldUntil: Date | null
   readonly senderPausedReason: string | null
+  /** Of a sequence's email: whose walk it is part of. */
+  readonly walk?: EmailWalk | null
   readonly now: Date
+}
+
+export interface EmailWalk {
+  readonly paused: boolean
+  /** The email it comes after. */
+  readonly before: { readonly stepNumber: number; readonly state: ActionState; readonly runAt: Date } | null
 }
 
 const at = (instant: Date) => `${instant.toISOString().slice(0, 19).replace('T', ' ')} UTC`
@@ -66,6 +75,21 @@ function describeWait(email: Explained): string | null {
   if (email.lanePaused) return 'It waits because its lane is paused.'
   if (email.laneHeldUntil && email.laneHeldUntil > email.now)
     return `It waits until ${at(email.laneHeldUntil)} because the mail server asked its sender to slow down.`
-  if (email.runAt > email.now) return `It goes out at ${at(email.runAt)}.`
-  return null
+  return (
+    (email.walk && describeWalk(email.walk, email)) ??
+    (email.runAt > email.now ? `It goes out at ${at(email.runAt)}.` : null)
+  )
+}
+
+/** What of its sequence it waits for; null when that is only its own time. */
+function describeWalk({ paused, before }: EmailWalk, { runAt, now }: Explained): string | null {
+  if (paused) return 'It waits because its enrollment is paused.'
+  if (!before || before.state === 'done') return null
+  const step = `step ${before.stepNumber}`
+  if (before.state === 'failed') return `It waits because ${step} before it failed: retry or dismiss that.`
+  if (before.state === 'uncertain') return `It waits because nobody knows whether ${step} before it went out.`
+  const due = before.runAt > now ? `, which is due at ${at(before.runAt)}` : ''
+  return runAt > now
+    ? `It goes out at ${at(runAt)}, once ${step} has gone out${due}.`
+    : `It waits until ${step} has gone out${due}.`
 }

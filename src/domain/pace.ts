@@ -45,7 +45,7 @@ export const OPEN_PACE: Pace = {
 
 const MINUTE_MS = 60_000
 /** Two years: whoever has blacked out all of them does not mean to send. */
-const FURTHEST_DAYS = 732
+export const FURTHEST_DAYS = 732
 
 type Window = Pick<Pace, 'timezone' | 'sendingDays' | 'startMinute' | 'endMinute' | 'blackoutDates'>
 
@@ -89,13 +89,16 @@ function findSlot(pace: Window, from: number, firstDay: number): Date | null {
   return null
 }
 
-interface Opening {
+export interface Opening {
   readonly from: number
   readonly to: number
 }
 
 /** When the window of a day is open: usually once; never on a day that a timezone left out. */
-function openings({ timezone, startMinute, endMinute }: Window, day: number): Opening[] {
+export function openings(
+  { timezone, startMinute, endMinute }: Pick<Pace, 'timezone' | 'startMinute' | 'endMinute'>,
+  day: number,
+): Opening[] {
   const [start, end] = [day * DAY_MS + startMinute * MINUTE_MS, day * DAY_MS + endMinute * MINUTE_MS]
   const found: Opening[] = []
   for (const { from, to, offset } of stretchesAround(timezone, day)) {
@@ -107,10 +110,11 @@ function openings({ timezone, startMinute, endMinute }: Window, day: number): Op
   return found
 }
 
-const isSendingDay = ({ sendingDays, blackoutDates }: Window, day: number) =>
+export const isSendingDay = ({ sendingDays, blackoutDates }: Window, day: number) =>
   sendingDays.includes(weekdayOf(day)) && (blackoutDates.length === 0 || !blackoutDates.includes(toIsoDate(day)))
 
-function dayAt(timezone: string, at: number): number {
+/** The number of the day the clocks there show. */
+export function dayAt(timezone: string, at: number): number {
   const stretch = stretchesAround(timezone, Math.floor(at / DAY_MS)).find(({ to }) => at < to)!
   return Math.floor((at + stretch.offset) / DAY_MS)
 }

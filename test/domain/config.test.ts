@@ -26,8 +26,10 @@ const refusal = (environment: Environment): PostriderError => {
 describe('the settings', () => {
   it('have the documented defaults', () => {
     expect(parseConfig({})).toEqual({
+      settings: describeConfig({}),
       databaseUrl: null,
       dataDirectory: './.postrider',
+      brokerUrl: null,
       workerConcurrency: 20,
       leaseMs: 60_000,
       sweepMs: 5_000,
@@ -65,6 +67,7 @@ describe('the settings', () => {
       MAX_ATTEMPTS_OUTREACH: '2',
       MAX_ATTEMPTS_TRANSACTIONAL: '3',
       MAX_ATTEMPTS_STANDARD: '9',
+      BROKER_URL: 'amqp://u:p@broker:5672?prefix=shop',
       SMTP_URL: 'smtp://mail.example.com',
       MAIL_FROM: 'Ada <ada@example.com>',
       HOST: '0.0.0.0',
@@ -86,6 +89,7 @@ describe('the settings', () => {
       sweepMs: 2_000,
       retentionMs: 86_400_000,
       batchSize: 40,
+      brokerUrl: 'amqp://u:p@broker:5672?prefix=shop',
       smtpUrl: 'smtp://mail.example.com',
       mailFrom: { name: 'Ada', address: 'ada@example.com' },
       host: '0.0.0.0',
@@ -125,6 +129,9 @@ describe('the settings', () => {
     ['MAIL_FROM', 'nobody', /one address/],
     ['PUBLIC_URL', 'ftp://x', /https:\/\//],
     ['SMTP_URL', 'http://x', /smtp:\/\//],
+    ['BROKER_URL', 'http://x', /redis:\/\/.*amqp:\/\//],
+    ['BROKER_URL', 'localhost', /a URL like redis:\/\//],
+    ['BROKER_URL', 'redis://h?prefix=a:b', /letters, digits/],
     ['PORT', '70000', /0 to 65535/],
     ['DKIM_DOMAIN', 'example.com', /belong together/],
   ])('refuse %s=%s in words', (name, value, words) => {
