@@ -3,6 +3,7 @@ import type { ActionState } from '../domain/states.js'
 import { PostriderError } from '../errors.js'
 import { isId } from '../id.js'
 import type { Sql } from './client.js'
+import { DUE_HINTS } from './due-hints.js'
 
 interface ActionRow {
   id: string
@@ -119,8 +120,8 @@ export interface Backlog {
 /** What an operator asks first. Costs what is due and what needs attention, not the size of the history. */
 export async function readBacklog(sql: Sql): Promise<Backlog> {
   const { rows } = await sql.query<{ due: number; oldest: number | null; leases: number; attention: number }>(
-    `select (select coalesce(sum(cardinality(action_ids)), 0)::int from postrider.ready_actions) as due,
-       (select (extract(epoch from ${sql.now} - min(run_at)) * 1000)::float8 from postrider.ready_actions) as oldest,
+    `select (select coalesce(sum(cardinality(action_ids)), 0)::int from ${DUE_HINTS} hint where run_at <= ${sql.now}) as due,
+       (select (extract(epoch from ${sql.now} - min(run_at)) * 1000)::float8 from ${DUE_HINTS} hint) as oldest,
        (select count(*)::int from postrider.leases) as leases,
        (select count(*)::int from postrider.scheduled_actions where needs_attention) as attention`,
   )

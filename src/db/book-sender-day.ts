@@ -1,14 +1,16 @@
 import type { Sql } from './client.js'
+import { lockSender } from './lock-sender.js'
 
 /**
  * Books up to so many emails on a day of a sender, and says how many it got.
  *
- * The row of the day is locked before it is read, so what is left of the quota is what is left when it is taken: any
- * number of bookers together never get more than the quota. The lock is held until the caller's transaction ends, which
- * is when its emails exist; if it does not commit, neither does the booking, so a crash leaves no place taken by nobody.
+ * The sender is locked first, so that nobody books beside a slot book (slot-book), and then the row of the day before it
+ * is read: what is left of the quota is what is left when it is taken, and any number of bookers together never get more
+ * than the quota. The locks are held until the caller's transaction ends, which is when its emails exist; if it does not
+ * commit, neither does the booking, so a crash leaves no place taken by nobody.
  *
- * The first booker of a day finds no row to lock and inserts one. If another does so at the same moment, the insert waits
- * for it and then does nothing, and the next look finds the row.
+ * The first booker of a day finds no row to lock and inserts one. If an email that is moved there (move-booking) makes it
+ * at the same moment, the insert waits for that and then does nothing, and the next look finds the row.
  */
 const BOOK = `
   with held as materialized (
@@ -34,6 +36,7 @@ export async function bookSenderDay(
   quota: number | null,
 ): Promise<number> {
   const values = [senderId, day, wanted, quota]
+  await lockSender(tx, senderId)
   for (;;) {
     const held = await tx.query<{ count: number }>(BOOK, values)
     if (held.rows[0]) return held.rows[0].count

@@ -2,6 +2,7 @@ import type { CampaignCounts } from '../domain/campaign.js'
 import { isId } from '../id.js'
 import { type Campaign, CAMPAIGN_COLUMNS } from './campaigns.js'
 import type { Sql } from './client.js'
+import { DUE_HINTS } from './due-hints.js'
 
 /**
  * How far a campaign is, in one statement and so at one instant. It reads what waits, what is held, what needs attention
@@ -26,7 +27,7 @@ const WAITING = `
     where lane_id = $1 and wake_at is not null and type = 'send'`
 const READY = `
     select id, state, reason_code, run_at from postrider.scheduled_actions
-    where id = any (array(select unnest(action_ids) from postrider.ready_actions where lane_id = $1))
+    where id = any (array(select unnest(action_ids) from ${DUE_HINTS} hint where lane_id = $1))
       and state = 'pending' and wake_at is null and type = 'send'
     union all
     select id, state, reason_code, run_at from postrider.scheduled_actions
@@ -85,9 +86,11 @@ const read = (now: string) => `
     order by at desc limit 1
   )
   select row_to_json(campaign) as campaign,
-    case when "plannedAt" is not null then 0 else (
+    case when "plannedAt" is not null or "sequenceId" is not null then 0 else (
       select count(*)::int from postrider.list_members
       where list_id = "listId" and contact_id > coalesce("lastCursor", '${FIRST_CONTACT}')) end as "notPlanned",
+    case when "sequenceId" is not null then (
+      select count(*)::int from postrider.scheduled_actions where lane_id = $1 and type = 'send') end as emails,
     (select count(*)::int from live where state = 'pending' and reason_code is null) as scheduled,
     (select count(*)::int from live where state = 'pending' and reason_code is not null) as "retryScheduled",
     (select count(*)::int from live where state <> 'pending') as sending,
@@ -107,6 +110,8 @@ const read = (now: string) => `
 interface Row extends Omit<Progress, 'campaign' | 'counts' | 'lastError' | 'lane' | 'batch'> {
   campaign: { readonly [Key in keyof Campaign]: Campaign[Key] extends Date | null ? string | null : Campaign[Key] }
   notPlanned: number
+  /** Of a sequence: all that were ever planned. */
+  emails: number | null
   scheduled: number
   retryScheduled: number
   sending: number
@@ -146,7 +151,10 @@ const withDates = (row: Row['campaign']): Campaign =>
     ]),
   ) as unknown as Campaign
 
-function toCounts(row: Row, { planned, unsubscribed, suppressed }: Campaign): CampaignCounts {
+/** Of a sequence they count emails, and who got none is counted with the enrollments. */
+function toCounts(row: Row, campaign: Campaign): CampaignCounts {
+  const emails = row.emails ?? campaign.planned
+  const { unsubscribed, suppressed } = row.emails === null ? campaign : { unsubscribed: 0, suppressed: 0 }
   const ended = (state: string, matches: (code: string | null) => boolean = () => true) =>
     row.unsent
       .filter((group) => group.state === state && matches(group.reason_code))
@@ -169,9 +177,9 @@ function toCounts(row: Row, { planned, unsubscribed, suppressed }: Campaign): Ca
   const notSent = Object.values(rest).reduce((sum, count) => sum + count, unsubscribedLater + skippedLater)
   return {
     ...rest,
-    audience: notPlanned + planned + unsubscribed + suppressed,
+    audience: notPlanned + emails + unsubscribed + suppressed,
     notPlanned,
-    sent: planned - notSent,
+    sent: emails - notSent,
     unsubscribed: unsubscribed + unsubscribedLater,
     suppressed: suppressed + skippedLater,
   }

@@ -18,14 +18,17 @@ export interface Sql {
 
 export interface QueryOptions {
   /**
-   * For statements that run all the time: the server parses and plans them once per connection, under this name. The
-   * text must always be the same for one name.
+   * For statements that run all the time: the server parses and plans them once per connection, under this name; of a
+   * claim, planning is four fifths. The text must always be the same for one name.
    */
   readonly name?: string
 }
 
 export interface Database extends Sql {
-  /** Runs `work` in one transaction; a throw rolls it back. Never await the network in there, only this database. */
+  /**
+   * Runs `work` in one transaction; a throw rolls it back. Never await the network in there, only this database: it may
+   * be rolled back and run once more.
+   */
   transaction<T>(work: (tx: Sql) => Promise<T>): Promise<T>
   /** Calls `onNotify` for every notification until the returned function is called. Comes back by itself after a loss. */
   listen(channel: string, onNotify: () => void, onError?: (error: unknown) => void): Promise<() => Promise<void>>
@@ -64,6 +67,7 @@ export function connect(options: ConnectOptions): Database {
     idleTimeoutMillis: 30_000,
     ...options.connection,
     max: options.maxConnections,
+    ...(!options.embedded && { onConnect: withoutCompiling }),
   })
   // A pooled connection that dies while idle raises here; without a listener it would end the process.
   pool.on('error', (error) => options.onError?.(error))
@@ -71,12 +75,13 @@ export function connect(options: ConnectOptions): Database {
   // marked as unusable by then, so nothing is lost by not looking.
   pool.on('connect', (client) => client.on('error', () => undefined))
   const now = options.now ?? 'now()'
+  const names = createNames(pool, options.embedded ?? false)
 
   return {
     now,
     embedded: options.embedded ?? false,
-    query: createQuery(pool, options.embedded ?? false),
-    transaction: (work) => inTransaction(pool, now, work),
+    query: createQuery(pool, names),
+    transaction: (work) => inTransaction(pool, now, names, work),
     listen: options.onNotify
       ? (channel, onNotify) => {
           const stop = options.onNotify!((heard) => heard === channel && onNotify())
@@ -87,28 +92,80 @@ export function connect(options: ConnectOptions): Database {
   }
 }
 
+/**
+ * Compiling a statement that counts takes a server ten times as long as running it would. Said as a statement: a pooler in
+ * between may refuse to be told earlier.
+ */
+async function withoutCompiling(client: pg.ClientBase): Promise<void> {
+  const setting = { text: 'set jit = off', query_timeout: CONNECT_TIMEOUT_MS }
+  await client.query(setting)
+}
+
+/** Whether statements are sent under their names. */
+interface Names {
+  readonly used: boolean
+  /** Looks whether they should be, now and then. */
+  look(): Promise<void>
+  /** Somebody mixes them up: never again. */
+  giveUp(): void
+}
+
+const LARGE_BYTES = 8 * 2 ** 20
+const LOOK_EVERY_MS = 10_000
+
+/**
+ * A plan that is kept is made for the tables as they are when it is made. For those of a new installation that is reading
+ * them whole, and until the server's statistics notice, a minute later, every claim of the first campaign would. So names
+ * are used from the moment on at which the actions fill some thousand pages, as the server counts them when it plans.
+ *
+ * Names are for servers: the embedded database has one session for all connections, which would share them.
+ */
+function createNames(pool: pg.Pool, embedded: boolean): Names {
+  let used = false
+  let allowed = !embedded
+  let lookAt = 0
+  return {
+    get used() {
+      return used
+    },
+    async look() {
+      if (used || !allowed || performance.now() < lookAt) return
+      lookAt = performance.now() + LOOK_EVERY_MS
+      const text = `select pg_relation_size(to_regclass('postrider.scheduled_actions')) >= $1 as large`
+      const size = { text, values: [LARGE_BYTES], query_timeout: STATEMENT_TIMEOUT_MS }
+      const { rows } = await pool.query<{ large: boolean | null }>(size)
+      used = allowed && rows[0]!.large === true
+    },
+    giveUp() {
+      allowed = false
+      used = false
+    },
+  }
+}
+
 /** A named statement is not on this connection, or is there already: somebody between us and the server mixes them up. */
 const MIXED_UP = new Set(['26000', '42P05'])
+const isMixedUp = (error: unknown) => MIXED_UP.has((error as { code?: string }).code ?? '')
 
 /**
  * A statement of our own takes milliseconds. One that takes a minute is on a connection whose other end has vanished
  * without a word; waiting for the operating system to notice would take a quarter of an hour. The pool then discards
  * the connection. A statement that was executed after all is harmless: what nobody was told of, nobody acts upon.
  *
- * Names are for servers: the embedded database has one session for all connections, which would share them. Behind a
- * pooler that hands out another server connection for every transaction names go wrong too. It says so before anything
- * is executed; the statement is then sent again without, and so are all that follow.
+ * Behind a pooler that hands out another server connection for every transaction names go wrong. It says so before
+ * anything is executed; the statement is then sent again without, and so are all that follow. A transaction has failed by
+ * then and is run again.
  */
-function createQuery(pool: pg.Pool, embedded: boolean): Sql['query'] {
-  let named = !embedded
+function createQuery(pool: pg.Pool, names: Names): Sql['query'] {
   return async <Row>(text: string, values: readonly unknown[] = [], { name }: QueryOptions = {}) => {
     const config = { text, values: values as unknown[], query_timeout: STATEMENT_TIMEOUT_MS }
-    if (name === undefined || !named) return toAnswer<Row>(await pool.query(config))
+    if (name !== undefined) await names.look()
+    if (name === undefined || !names.used) return toAnswer<Row>(await pool.query(config))
     try {
       return toAnswer<Row>(await pool.query({ ...config, name }))
     } catch (error) {
-      if (!MIXED_UP.has((error as { code?: string }).code ?? '')) throw error
-      named = false
+      if (!isMixedUp(error)) throw error
+      names.giveUp()
       return toAnswer<Row>(await pool.query(config))
     }
   }
@@ -153,7 +210,23 @@ async function run<Row>(runner: QueryRunner, text: string, values: readonly unkn
   return toAnswer<Row>(await runner.query(text, values as unknown[]))
 }
 
-async function inTransaction<T>(pool: pg.Pool, now: string, work: (tx: Sql) => Promise<T>): Promise<T> {
+async function inTransaction<T>(pool: pg.Pool, now: string, names: Names, work: (tx: Sql) => Promise<T>): Promise<T> {
+  const named = names.used
+  try {
+    return await runTransaction(pool, now, named, work)
+  } catch (error) {
+    if (!named || !isMixedUp(error)) throw error
+    names.giveUp()
+    return runTransaction(pool, now, false, work)
+  }
+}
+
+async function runTransaction<T>(
+  pool: pg.Pool,
+  now: string,
+  named: boolean,
+  work: (tx: Sql) => Promise<T>,
+): Promise<T> {
   const client = await pool.connect()
   // A client whose transaction could not be ended cleanly must not serve anybody else.
   let broken: Error | undefined
@@ -166,7 +239,13 @@ async function inTransaction<T>(pool: pg.Pool, now: string, work: (tx: Sql) => P
     await client.query(
       `begin isolation level read committed; set local idle_in_transaction_session_timeout = ${IDLE_TRANSACTION_MS}`,
     )
-    const result = await work({ now, query: (text, values) => run(client, text, values) })
+    const result = await work({
+      now,
+      query: async <Row>(text: string, values: readonly unknown[] = [], { name }: QueryOptions = {}) =>
+        named && name !== undefined
+          ? toAnswer<Row>(await client.query({ text, values: values as unknown[], name }))
+          : run<Row>(client, text, values),
+    })
     const { command } = await client.query('commit')
     // PostgreSQL answers a commit with ROLLBACK, and no error, when a statement failed and `work` swallowed that.
     if (command !== 'COMMIT') throw new Error('The transaction was rolled back: a statement in it had failed.')

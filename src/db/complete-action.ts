@@ -1,5 +1,6 @@
 import type { LeasedAction } from '../domain/action.js'
 import type { Sql } from './client.js'
+import { DUE_HINTS } from './due-hints.js'
 import { isLaneHeld } from './lanes.js'
 
 /**
@@ -18,17 +19,22 @@ const complete = (now: string) => `
       select 1 from postrider.lanes
       where lanes.id = action.lane_id and (lanes.canceled_at is not null or ${isLaneHeld(now)}))`
 
-/** Makes the action just completed come again, in the same transaction: as if new, but the same row under the same key. */
+/**
+ * Makes the action just completed come again, in the same transaction: as if new, but the same row under the same key.
+ * It comes in front of what waits in its lane: behind the emails it has planned itself, a campaign's next turn would come
+ * when the last of them is claimed, the lane would run dry meanwhile, and other campaigns would get ahead of it.
+ */
 const repeat = (now: string) => `
-  update postrider.scheduled_actions set state = 'pending', attempts = 0,
-    run_at = ${now} + $2::float8 * interval '1 millisecond', wake_at = ${now} + $2::float8 * interval '1 millisecond'
+  update postrider.scheduled_actions action set state = 'pending', attempts = 0, wake_at = again,
+    run_at = least(again, (select min(run_at) from ${DUE_HINTS} ready where ready.lane_id = action.lane_id))
+  from (select ${now} + $2::float8 * interval '1 millisecond' as again) soon
   where id = $1 and state = 'done'`
 
 export async function repeatAction(tx: Sql, actionId: string, waitMs: number): Promise<void> {
-  await tx.query(repeat(tx.now), [actionId, waitMs])
+  await tx.query(repeat(tx.now), [actionId, waitMs], { name: 'repeat' })
 }
 
 export async function completeAction(tx: Sql, action: LeasedAction): Promise<boolean> {
-  const { rowCount } = await tx.query(complete(tx.now), [action.id, action.leaseToken])
+  const { rowCount } = await tx.query(complete(tx.now), [action.id, action.leaseToken], { name: 'complete' })
   return rowCount === 1
 }

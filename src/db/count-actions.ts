@@ -1,4 +1,5 @@
 import type { Sql } from './client.js'
+import { DUE_HINTS } from './due-hints.js'
 
 /** How many actions that are not over there are, by type and state. Costs those, never the history. */
 export async function countLiveActions(sql: Sql): Promise<{ type: string; state: string; count: number }[]> {
@@ -7,7 +8,7 @@ export async function countLiveActions(sql: Sql): Promise<{ type: string; state:
        select id, type, state from postrider.scheduled_actions where wake_at is not null
        union select id, type, state from postrider.scheduled_actions where needs_attention
        union select id, type, state from postrider.scheduled_actions
-         where id in (select unnest(action_ids) from postrider.ready_actions) and state = 'pending'
+         where id in (select unnest(action_ids) from ${DUE_HINTS} hint) and state = 'pending'
        union select id, type, state from postrider.scheduled_actions
          where id in (select unnest(action_ids) from postrider.leases) and state in ('leased', 'armed')
      ) live group by type, state order by type, state`,

@@ -2,6 +2,7 @@ import type { EmailStatus } from '../domain/email-status.js'
 import type { Json } from '../domain/action.js'
 import type { Sql } from './client.js'
 import { endUnsent } from './in-doubt.js'
+import { ofEmail } from './of-email.js'
 import { storable } from './storable.js'
 
 /**
@@ -71,7 +72,7 @@ export async function decideEmails(
   const { rows } = await sql.query<{ email_id: string }>(
     `with decided as (
        update postrider.scheduled_actions set ${set(sql.now)}, state_at = ${sql.now}
-       where workspace_id = $1 and message_id = any ($2::uuid[]) and state = any ($3::text[]) returning message_id
+       where workspace_id = $1 and ${ofEmail('$2::uuid[]', { many: true })} and state = any ($3::text[]) returning message_id
      ), emails as (select distinct message_id from decided
      ), told as (
        insert into postrider.events (id, workspace_id, email_id, type, payload, at)

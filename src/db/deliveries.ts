@@ -96,6 +96,22 @@ async function findSuppressed(
   return new Map(rows.map(({ workspace_id, address, reason }) => [`${workspace_id} ${address}`, reason]))
 }
 
+/** One file of a message, counted from 0. */
+export async function findAttachment(
+  sql: Sql,
+  workspaceId: string,
+  messageId: string,
+  place: number,
+): Promise<Attachment | null> {
+  const { rows } = await sql.query<Attachment>(
+    `select filename, content_type as "contentType", content_id as "contentId", content from postrider.attachments
+     where message_id = (select id from postrider.messages where workspace_id = $1 and id = $2)
+     order by position offset $3 limit 1`,
+    [workspaceId, messageId, place],
+  )
+  return rows[0] ?? null
+}
+
 /** By message, in the order they were given. */
 export async function loadAttachments(
   sql: Sql,

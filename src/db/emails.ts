@@ -5,6 +5,7 @@ import type { Calendar, Mailbox, Message, OnUncertain } from '../domain/message.
 import type { ActionState } from '../domain/states.js'
 import { isId } from '../id.js'
 import type { Sql } from './client.js'
+import { ofMessage } from './of-email.js'
 
 /** Emails as people see them: a message with its deliveries, and what became of each. */
 export interface EmailSummary extends Pick<
@@ -12,13 +13,27 @@ export interface EmailSummary extends Pick<
   'id' | 'messageId' | 'from' | 'to' | 'cc' | 'bcc' | 'replyTo' | 'subject'
 > {
   readonly status: EmailStatus
+  readonly senderId: string
   readonly tags: readonly { readonly name: string; readonly value: string }[]
   readonly createdAt: Date
   readonly scheduledAt: Date | null
   readonly expiresAt: Date | null
   readonly deliveries: readonly DeliveryState[]
   /** The campaign it belongs to. Its subject, and its bodies, are then Liquid until they are rendered for the contact. */
-  readonly campaign: { readonly id: string; readonly name: string; readonly contact: EmailContact } | null
+  readonly campaign: {
+    readonly id: string
+    readonly name: string
+    readonly contact: EmailContact
+    /** Of a sequence: which of its emails, and whose walk it is part of. */
+    readonly step: EmailStep | null
+  } | null
+}
+
+export interface EmailStep {
+  readonly nodeId: string
+  readonly stepNumber: number
+  readonly enrollmentId: string
+  readonly senderId: string
 }
 
 export interface EmailContact {
@@ -48,7 +63,6 @@ export interface DeliveryState {
 }
 
 export interface Email extends EmailSummary, Pick<Message, 'date' | 'html' | 'text' | 'headers' | 'calendar'> {
-  readonly senderId: string
   readonly inline: boolean
   readonly onUncertain: OnUncertain
   readonly attachments: readonly {
@@ -75,7 +89,7 @@ export interface EmailEvent {
   readonly at: Date
 }
 
-export const SUMMARY = `message.id, message.message_id, addressing, subject, tags, message.created_at, scheduled_at,
+export const SUMMARY = `message.id, message.message_id, message.sender_id, addressing, subject, tags, message.created_at, scheduled_at,
   message.expires_at, deliveries, null::json as campaign`
 
 const DELIVERY = `json_build_object('id', action.id, 'recipient', payload ->> 'recipient', 'state', state,
@@ -93,24 +107,36 @@ export const deliveriesOf = (where: string) => `
 
 /** The same columns of an email of a campaign, which has no message of its own: it is rendered when it goes out. */
 export const CAMPAIGN_SUMMARY = `action.id,
-  '<' || action.id || '@' || substring(campaigns.from_address from '[^@]*$') || '>' as message_id,
-  jsonb_build_object('from', jsonb_build_object('name', campaigns.from_name, 'address', campaigns.from_address),
+  '<' || action.id || '@' || substring(coalesce(own.from_address, campaigns.from_address) from '[^@]*$') || '>' as message_id,
+  coalesce(own.sender_id, campaigns.sender_id) as sender_id,
+  jsonb_build_object('from', case when own.from_address is null
+      then jsonb_build_object('name', campaigns.from_name, 'address', campaigns.from_address)
+      else jsonb_build_object('name', own.from_name, 'address', own.from_address) end,
     'to', jsonb_build_array(jsonb_build_object('name', contacts.name, 'address', payload ->> 'recipient')),
     'cc', '[]'::jsonb, 'bcc', '[]'::jsonb, 'reply_to', '[]'::jsonb) as addressing,
-  subject, '[]'::jsonb as tags, action.created_at, null::timestamptz as scheduled_at, action.expires_at,
+  coalesce(step.subject, versions.subject) as subject, '[]'::jsonb as tags, action.created_at, null::timestamptz as scheduled_at, action.expires_at,
   json_build_array(${DELIVERY}) as deliveries,
   json_build_object('id', campaigns.id, 'name', campaigns.name, 'contact', json_build_object('id', contact_id,
-    'name', contacts.name, 'attributes', coalesce(contacts.attributes, '{}'), 'timezone', contacts.timezone)) as campaign`
+    'name', contacts.name, 'attributes', coalesce(contacts.attributes, '{}'), 'timezone', contacts.timezone),
+    'step', case when step.node_id is not null then json_build_object('nodeId', step.node_id,
+      'stepNumber', step.step_number, 'enrollmentId', action.enrollment_id, 'senderId', own.sender_id) end) as campaign`
 
 export const CAMPAIGN_EMAILS = `postrider.scheduled_actions action
     join postrider.campaigns on campaigns.id = action.lane_id
+    left join postrider.campaign_steps step on step.campaign_id = action.lane_id and step.node_id = action.node_id
     join postrider.template_versions versions
-      on versions.template_id = campaigns.template_id and versions.version = campaigns.template_version
+      on versions.template_id = coalesce(step.template_id, campaigns.template_id)
+      and versions.version = coalesce(step.template_version, campaigns.template_version)
+    left join lateral (
+      select senders.sender_id, senders.from_name, senders.from_address from postrider.enrollments walk
+        join postrider.campaign_senders senders on senders.campaign_id = walk.campaign_id and senders.sender_id = walk.sender_id
+      where walk.id = action.enrollment_id) own on true
     left join postrider.contacts on contacts.id = action.contact_id ${WITH_LANES}`
 
 export interface SummaryRow {
   id: string
   message_id: string
+  sender_id: string
   addressing: { from: Mailbox; to: Mailbox[]; cc: Mailbox[]; bcc: Mailbox[]; reply_to: Mailbox[] }
   subject: string
   tags: { name: string; value: string }[]
@@ -118,7 +144,7 @@ export interface SummaryRow {
   scheduled_at: Date | null
   expires_at: Date | null
   deliveries: DeliveryRow[] | null
-  campaign: { id: string; name: string; contact: EmailContact } | null
+  campaign: EmailSummary['campaign']
 }
 
 interface DeliveryRow {
@@ -142,6 +168,7 @@ export function toSummary(row: SummaryRow): EmailSummary {
     id: row.id,
     messageId: row.message_id,
     status: leastFinished(deliveries.map(({ status }) => status)),
+    senderId: row.sender_id,
     from: row.addressing.from,
     to: row.addressing.to,
     cc: row.addressing.cc,
@@ -178,7 +205,6 @@ export async function findEmail(sql: Sql, workspaceId: string, id: string): Prom
   const { rows } = await sql.query<
     SummaryRow & {
       date: Date
-      sender_id: string
       html: string | null
       text: string | null
       headers: Record<string, string>
@@ -188,12 +214,14 @@ export async function findEmail(sql: Sql, workspaceId: string, id: string): Prom
       now: Date
     }
   >(
-    `select ${SUMMARY}, date, sender_id, html, text, headers, calendar, inline,
+    `select ${SUMMARY}, date, html, text, headers, calendar, inline,
        message.on_uncertain, ${sql.now} as now
-     from postrider.messages message cross join lateral (${deliveriesOf('action.message_id = message.id')}) related
+     from postrider.messages message cross join lateral (${deliveriesOf(ofMessage('message.id', { alias: 'action' }))}) related
      where message.workspace_id = $1 and message.id = $2
      union all
-     select ${CAMPAIGN_SUMMARY}, date_trunc('second', action.created_at), campaigns.sender_id, html, text, '{}'::jsonb,
+     select ${CAMPAIGN_SUMMARY},
+       coalesce((payload ->> 'date')::timestamptz, date_trunc('second', action.created_at)), html, text,
+       '{}'::jsonb,
        null::jsonb, false, coalesce(action.on_uncertain, 'hold'), ${sql.now}
      from ${CAMPAIGN_EMAILS} where action.workspace_id = $1 and action.id = $2 and action.contact_id is not null`,
     [workspaceId, id],
@@ -219,7 +247,6 @@ export async function findEmail(sql: Sql, workspaceId: string, id: string): Prom
   return {
     ...summary,
     date: row.date,
-    senderId: row.sender_id,
     html: row.html,
     text: row.text,
     headers: row.headers,

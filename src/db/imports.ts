@@ -122,6 +122,17 @@ export async function findImport(sql: Sql, workspaceId: string, id: string): Pro
   return rows[0] ?? null
 }
 
+/** Those that ended early within a day, also by the death of whoever ran them: newest first, some of them. */
+export async function findFailedImports(sql: Sql, workspaceId: string): Promise<string[]> {
+  const { rows } = await sql.query<{ id: string }>(
+    `select id from (
+       select ${columns(sql)} from postrider.imports where workspace_id = $1 order by id desc limit 100) newest
+     where status = 'failed' and "updatedAt" > ${sql.now} - interval '1 day' order by id desc limit 20`,
+    [workspaceId],
+  )
+  return rows.map(({ id }) => id)
+}
+
 /** Newest first. */
 export async function listImports(
   sql: Sql,

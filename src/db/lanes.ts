@@ -21,6 +21,15 @@ const isHeld = (lane: string, now: string) => `${lane}.paused_at is not null or 
 export const isLaneHeld = (now: string): string => `coalesce(${isHeld('lanes', now)} or exists (
       select 1 from postrider.lanes holder where holder.id = lanes.held_with and (${isHeld('holder', now)})), false)`
 
+/** Whether a lane is held; asked for senders whose emails are in other lanes. */
+export async function findHold(sql: Sql, laneId: string): Promise<boolean> {
+  const { rows } = await sql.query<{ held: boolean }>(
+    `select ${isLaneHeld(sql.now)} as held from postrider.lanes where id = $1`,
+    [laneId],
+  )
+  return rows[0]?.held ?? false
+}
+
 const upsert = async (sql: Sql, workspaceId: string, laneId: string, set: string): Promise<LaneState> => {
   if (!isId(laneId)) throw new PostriderError('lane_invalid', `A lane's id must be a UUID: ${JSON.stringify(laneId)}.`)
   await sql.query(

@@ -5,8 +5,8 @@ import type { Sql } from './client.js'
  * to, in one statement.
  *
  * Only the holder of the lease moves it, and only from the day it was believed to be on, so a move that is repeated after
- * a lost answer, or tried by two, happens once. The email is locked first and then both days in order; what room there
- * is, is read under those locks. A crash leaves all of it moved or nothing.
+ * a lost answer, or tried by two, happens once. The email is locked first, then the sender, as everybody does who books,
+ * and then both days in order; what room there is, is read under those locks. A crash leaves all of it moved or nothing.
  */
 export interface Booking {
   readonly actionId: string
@@ -20,9 +20,11 @@ const MOVE = `
   with mine as materialized (
     select id from postrider.scheduled_actions
     where id = $1 and lease_token = $2 and state = 'leased' and booked_on is not distinct from $4::date for update
+  ), booker as materialized (
+    select id from postrider.senders where id = $3 and exists (select 1 from mine) for no key update
   ), held as materialized (
     select day, booked from postrider.sender_days
-    where sender_id = $3 and day in ($4::date, $5::date) and exists (select 1 from mine) order by day for update
+    where sender_id = $3 and day in ($4::date, $5::date) and exists (select 1 from booker) order by day for update
   ), moved as (
     update postrider.scheduled_actions set booked_on = $5
     where id in (select id from mine) and lease_token = $2 and state = 'leased'

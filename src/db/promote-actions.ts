@@ -9,6 +9,8 @@ import { hintActions } from './hint-actions.js'
  * The rows are locked when they are found, so the update need not ask again; told the time twice, the planner once read
  * everything that was due for every thousand of it.
  *
+ * With a broker, what was published ahead of its time (take-soon-due) is left to the message that is on its way.
+ *
  * A crash before the commit leaves the rows waiting, after it they have their hints.
  */
 export interface Promotion {
@@ -17,9 +19,11 @@ export interface Promotion {
   readonly nextInMs: number | null
 }
 
-const promote = (now: string) => `
+const UNPUBLISHED = `and not exists (select 1 from postrider.published_hints where action_id = action.id)`
+
+const promote = (now: string, which: string) => `
   with ${RELAXED_COMMIT}, due as materialized (
-    select id from postrider.scheduled_actions where wake_at <= ${now} order by wake_at limit $1
+    select id from postrider.scheduled_actions action where wake_at <= ${now} ${which} order by wake_at limit $1
     for update skip locked
   ), promoted as (
     update postrider.scheduled_actions set wake_at = null
@@ -33,7 +37,15 @@ const promote = (now: string) => `
      where wake_at > ${now} order by wake_at limit 1) as next_in_ms
   from relaxed`
 
-export async function promoteActions(sql: Sql, limit: number): Promise<Promotion> {
-  const { rows } = await sql.query<{ promoted: number; next_in_ms: number | null }>(promote(sql.now), [limit])
+export async function promoteActions(
+  sql: Sql,
+  limit: number,
+  { unpublished = false }: { readonly unpublished?: boolean } = {},
+): Promise<Promotion> {
+  const { rows } = await sql.query<{ promoted: number; next_in_ms: number | null }>(
+    promote(sql.now, unpublished ? UNPUBLISHED : ''),
+    [limit],
+    { name: unpublished ? 'promote unpublished' : 'promote' },
+  )
   return { promoted: rows[0]!.promoted, nextInMs: rows[0]!.next_in_ms }
 }

@@ -2,6 +2,7 @@ import { FINAL_STATES } from '../domain/states.js'
 import { firstIdAt } from '../id.js'
 import { FIRST_LANE } from './claim-actions.js'
 import type { Sql } from './client.js'
+import { ofMessage } from './of-email.js'
 
 /**
  * Forgets actions that have been over for longer than the retention. Ids sort by the time they were made, so the old
@@ -46,11 +47,13 @@ export async function pruneActions(
        -- This statement still sees what it is deleting, so the pruned ones are left out by name.
        select distinct message_id as id from pruned where message_id is not null and not exists (
          select 1 from postrider.scheduled_actions other
-         where other.message_id = pruned.message_id and other.id <> all (array(select id from pruned)))
+         where ${ofMessage('pruned.message_id', { alias: 'other' })} and other.id <> all (array(select id from pruned)))
      ), messages as (
        delete from postrider.messages where id = any (array(select id from finished))
      ), attempts as (
        delete from postrider.attempts where action_id = any (array(select id from pruned))
+     ), letters as (
+       delete from postrider.dead_letters where action_id = any (array(select id from pruned))
      ), events as (
        delete from postrider.events where email_id = any (array(select id from finished))
      ), captured as (

@@ -47,11 +47,22 @@ export function recordAttempts(now: string, settlements: readonly Settlement[], 
   }
 }
 
-/** The step that suppresses the addresses whose servers do not know them. Repeating it changes nothing. */
-export function recordSuppressions(now: string, settlements: readonly Settlement[], parameter: number): Step {
-  const rows = settlements.flatMap(({ outcome: { suppress } }) =>
+/**
+ * The step that suppresses the addresses whose servers do not know them: of the emails that the statement has really
+ * written. A worker that lost its lease suppresses nothing: its email is tried again, and would be skipped for the
+ * suppression instead of failing with what the server said.
+ */
+export function suppressRefused(now: string, settlements: readonly Settlement[], parameter: number): Step {
+  const rows = settlements.flatMap(({ id, outcome: { suppress } }) =>
     suppress
-      ? [{ workspace_id: suppress.workspaceId, address: suppress.address, detail: storable(suppress.detail) }]
+      ? [
+          {
+            action_id: id,
+            workspace_id: suppress.workspaceId,
+            address: suppress.address,
+            detail: storable(suppress.detail),
+          },
+        ]
       : [],
   )
   if (rows.length === 0) return NOTHING
@@ -59,7 +70,8 @@ export function recordSuppressions(now: string, settlements: readonly Settlement
     statement: `suppressed as (
     insert into postrider.suppressions (workspace_id, address, scope, reason, detail, created_at)
     select distinct on (workspace_id, address) workspace_id, address, 'all', 'hard_bounce', detail, ${now}
-    from json_to_recordset($${parameter}::json) as row (workspace_id uuid, address text, detail text)
+    from json_to_recordset($${parameter}::json) as row (action_id uuid, workspace_id uuid, address text, detail text)
+    where action_id in (select id from written)
     order by workspace_id, address
     on conflict do nothing)`,
     values: [JSON.stringify(rows)],

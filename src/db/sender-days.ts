@@ -1,9 +1,9 @@
 import type { Sql } from './client.js'
 
 /**
- * A sender's days, as they are read. What writes them has a file for each statement: book-sender-day, move-booking,
- * unbook-sender-day and count-sent. Whoever locks an action and a day takes the action first, and days in the order of
- * their key; so no two of them can wait for each other.
+ * A sender's days, as they are read. What writes them has a file for each statement: slot-book, book-sender-day,
+ * move-booking, unbook-sender-day and count-sent. Whoever books holds the sender (lock-sender). Actions are locked first,
+ * then the sender, then days in the order of their key; so no two of them can wait for each other.
  */
 export interface SenderDay {
   readonly booked: number
@@ -14,6 +14,17 @@ const UNTOUCHED: SenderDay = { booked: 0, sent: 0 }
 
 export async function readNow(sql: Sql): Promise<Date> {
   const { rows } = await sql.query<{ now: Date }>(`select ${sql.now} as now`)
+  return rows[0]!.now
+}
+
+/**
+ * The database's clock as it goes on within a transaction, where `now` stands still: after waiting for a lock it is not
+ * the time any more.
+ */
+export const goingClock = (sql: Sql): string => `(${sql.now} + (clock_timestamp() - now()))`
+
+export async function readClock(sql: Sql): Promise<Date> {
+  const { rows } = await sql.query<{ now: Date }>(`select ${goingClock(sql)} as now`)
   return rows[0]!.now
 }
 

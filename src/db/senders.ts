@@ -114,7 +114,8 @@ const clearDefault = (sql: Sql, workspaceId: string) =>
 export async function deleteSender(sql: Sql, workspaceId: string, id: string): Promise<boolean> {
   const { rowCount } = await sql.query(
     `delete from postrider.senders where workspace_id = $1 and id = $2
-       and not exists (select 1 from postrider.campaigns where workspace_id = $1 and sender_id = $2)`,
+       and not exists (select 1 from postrider.campaigns where workspace_id = $1 and sender_id = $2)
+       and not exists (select 1 from postrider.campaign_senders where sender_id = $2)`,
     [workspaceId, id],
   )
   return rowCount === 1
@@ -155,7 +156,8 @@ export async function pauseSender(
 ): Promise<Sender | null> {
   const { rows } = await sql.query<Sender>(
     `update postrider.senders set paused_at = coalesce(paused_at, ${sql.now}),
-       paused_code = coalesce(paused_code, $3), paused_reason = coalesce(paused_reason, $4)
+       paused_code = coalesce(paused_code, $3), paused_reason = coalesce(paused_reason, $4),
+       updated_at = case when paused_at is null then ${sql.now} else updated_at end
      where workspace_id = $1 and id = $2 returning ${COLUMNS}`,
     [workspaceId, id, why.code, storable(why.reason)],
   )
@@ -165,7 +167,8 @@ export async function pauseSender(
 
 export async function resumeSender(sql: Sql, workspaceId: string, id: string): Promise<Sender | null> {
   const { rows } = await sql.query<Sender>(
-    `update postrider.senders set paused_at = null, paused_code = null, paused_reason = null, throttles = 0
+    `update postrider.senders set paused_at = null, paused_code = null, paused_reason = null, throttles = 0,
+       updated_at = case when paused_at is null then updated_at else ${sql.now} end
      where workspace_id = $1 and id = $2 returning ${COLUMNS}`,
     [workspaceId, id],
   )

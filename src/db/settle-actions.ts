@@ -2,8 +2,9 @@ import type { Outcome, Settlement } from '../domain/action.js'
 import type { Sql } from './client.js'
 import { IN_DOUBT } from './in-doubt.js'
 import { countSent } from './count-sent.js'
+import { endTurns } from './turns.js'
 import { storable } from './storable.js'
-import { recordAttempts, recordSuppressions } from './record-attempts.js'
+import { recordAttempts, suppressRefused } from './record-attempts.js'
 import { readWrittenIds, writtenIds } from './written-ids.js'
 
 /**
@@ -40,7 +41,7 @@ const settleDone = (now: string, also: string, after: string) =>
   )
 
 // The outcomes travel as one object keyed by id instead of a table to join with: no join, no plan to get wrong.
-const settleOther = (now: string, also: string) =>
+const settleOther = (now: string, also: string, after: string) =>
   writtenIds(
     `
   update postrider.scheduled_actions action set
@@ -73,6 +74,7 @@ const settleOther = (now: string, also: string) =>
       else state in ('leased', 'armed', 'uncertain') end
   returning id`,
     also,
+    after,
   )
 
 /** Returns the ids that were written; the others are no longer this token's to settle. */
@@ -82,6 +84,7 @@ export async function settleActions(
   settlements: readonly Settlement[],
 ): Promise<ReadonlySet<string>> {
   const done = settlements.filter(({ outcome }) => outcome.kind === 'done')
+  await endTurns(sql, done)
   if (done.length === settlements.length) return write(sql, settleDone, done, [token])
   const others = settlements.filter(({ outcome }) => outcome.kind !== 'done')
   const outcomes = Object.fromEntries(others.map(({ id, outcome }) => [id, encode(outcome)]))
@@ -98,13 +101,13 @@ async function write(
 ): Promise<ReadonlySet<string>> {
   const ids = settlements.map(({ id }) => id)
   const attempts = recordAttempts(sql.now, settlements, values.length + 2)
-  const suppressions = recordSuppressions(sql.now, settlements, values.length + attempts.values.length + 2)
+  const suppressions = suppressRefused(sql.now, settlements, values.length + attempts.values.length + 2)
   const sent = countSent(settlements, values.length + attempts.values.length + suppressions.values.length + 2)
-  const also = [attempts, suppressions].map((step) => step.statement).filter(Boolean)
+  const after = [suppressions, sent].map((step) => step.statement).filter(Boolean)
   const parameters = [ids, ...values, ...attempts.values, ...suppressions.values, ...sent.values]
   // Each combination is a text of its own, and so has a name of its own.
   const name = `${statement.name} ${attempts.values.length} ${suppressions.values.length} ${sent.values.length}`
-  const answer = await sql.query(statement(sql.now, also.join(', '), sent.statement), parameters, { name })
+  const answer = await sql.query(statement(sql.now, attempts.statement, after.join(', ')), parameters, { name })
   return readWrittenIds(answer, ids)
 }
 

@@ -150,11 +150,23 @@ export async function deleteTemplate(sql: Sql, workspaceId: string, id: string):
   return rowCount === 1
 }
 
-/** The names of some campaigns that use it, drafts included. */
-export async function findCampaignsOfTemplate(sql: Sql, workspaceId: string, id: string): Promise<string[]> {
-  const { rows } = await sql.query<{ name: string }>(
-    `select name from postrider.campaigns where workspace_id = $1 and template_id = $2 order by id desc limit 3`,
-    [workspaceId, id],
+export interface TemplateUse {
+  readonly kind: 'campaign' | 'sequence'
+  readonly name: string
+}
+
+/** Some of what uses it: campaigns, drafts included, and sequences as they are now. */
+export async function findUsesOfTemplate(sql: Sql, workspaceId: string, id: string): Promise<TemplateUse[]> {
+  const { rows } = await sql.query<TemplateUse>(
+    `(select 'campaign' as kind, name from postrider.campaigns
+      where workspace_id = $1 and (template_id = $2 or id in (
+        select campaign_id from postrider.campaign_steps where template_id = $2)) order by id desc limit 3)
+     union all
+     (select 'sequence', name from postrider.sequences
+      join postrider.sequence_versions versions
+        on versions.sequence_id = sequences.id and versions.version = sequences.version
+      where workspace_id = $1 and versions.graph @> $3::jsonb order by id desc limit 3)`,
+    [workspaceId, id, JSON.stringify({ nodes: [{ templateId: id }] })],
   )
-  return rows.map(({ name }) => name)
+  return rows
 }

@@ -58,6 +58,27 @@ export async function skipUnsubscribed(
   return rows.map(({ id }) => id)
 }
 
+/** Who of the folded address, or with the id, walks a sequence in a campaign of the list. */
+export async function findWalksOfList(
+  sql: Sql,
+  workspaceId: string,
+  {
+    listId,
+    contactId,
+    foldedAddress,
+  }: { readonly listId: string; readonly contactId: string; readonly foldedAddress: string },
+): Promise<string[]> {
+  const { rows } = await sql.query<{ id: string }>(
+    `select enrollments.id from postrider.enrollments join postrider.campaigns on campaigns.id = campaign_id
+     where enrollments.workspace_id = $1 and enrollments.finished_at is null and campaigns.list_id = $2
+       and contact_id in (select $3::uuid union
+         select id from postrider.contacts where workspace_id = $1 and folded_address = $4)
+     order by enrollments.id`,
+    [workspaceId, listId, contactId, foldedAddress],
+  )
+  return rows.map(({ id }) => id)
+}
+
 /** The email of a campaign to somebody; null when it has been pruned. */
 export async function findCampaignEmail(
   sql: Sql,

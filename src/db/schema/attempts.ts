@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm'
-import { boolean, check, integer, primaryKey, text, timestamp, uuid } from 'drizzle-orm/pg-core'
+import { boolean, check, index, integer, primaryKey, text, timestamp, uuid } from 'drizzle-orm/pg-core'
 import { ATTEMPT_OUTCOMES } from '../../domain/attempt.js'
 import { FAILURE_CLASSES, PHASES } from '../../domain/failure.js'
 import { postrider } from './postrider.js'
@@ -27,6 +27,8 @@ export const attempts = postrider.table(
   },
   (table) => [
     primaryKey({ columns: [table.actionId, table.id] }),
+    // What is settled together has one instant, which the index keeps once: a twentieth of the size of the key.
+    index('attempts_at').on(table.at),
     check('attempts_outcome', sql`outcome in (${oneOf(ATTEMPT_OUTCOMES)})`),
     check('attempts_failure', sql`(failure is null) = (outcome = 'accepted')`),
     check('attempts_failure_class', sql`failure in (${oneOf(FAILURE_CLASSES)})`),

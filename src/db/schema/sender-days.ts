@@ -1,11 +1,11 @@
 import { sql } from 'drizzle-orm'
-import { check, date, integer, primaryKey, timestamp, uuid } from 'drizzle-orm/pg-core'
+import { check, date, integer, primaryKey, uuid } from 'drizzle-orm/pg-core'
 import { postrider } from './postrider.js'
 import { senders } from './senders.js'
 
 /**
  * A sender's days, in its own timezone: how much of the day's quota is booked, how much of that has gone out, and the
- * last instant that was given away. Whoever plans for a sender books here first, so that any number of workers,
+ * instants that were given away. Whoever plans for a sender books here first, so that any number of workers,
  * campaigns and launches share one quota.
  */
 export const senderDays = postrider.table(
@@ -17,7 +17,11 @@ export const senderDays = postrider.table(
     day: date('day', { mode: 'string' }).notNull(),
     booked: integer('booked').notNull().default(0),
     sent: integer('sent').notNull().default(0),
-    lastSlotAt: timestamp('last_slot_at', { withTimezone: true }),
+    /** The instants given away, in order: seconds since midnight UTC of the day. Only what keeps a gap has one. */
+    slots: integer('slots')
+      .array()
+      .notNull()
+      .default(sql`'{}'`),
   },
   (table) => [
     primaryKey({ columns: [table.senderId, table.day] }),

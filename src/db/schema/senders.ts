@@ -33,6 +33,8 @@ export const senders = postrider.table(
     pace: jsonb('pace'),
     /** The first day of the ramp-up, in the pace's timezone. */
     rampUpFrom: date('ramp_up_from', { mode: 'string' }),
+    /** When it last began or ended to hand over an email that keeps a gap. */
+    turnAt: timestamp('turn_at', { withTimezone: true }),
     createdAt: timestamp('created_at', { withTimezone: true }).notNull().defaultNow(),
     updatedAt: timestamp('updated_at', { withTimezone: true }).notNull().defaultNow(),
   },

@@ -1,0 +1,1 @@
+CREATE INDEX "enrollments_places" ON "postrider"."enrollments" USING btree ("campaign_id","node_id","state","arrived");
