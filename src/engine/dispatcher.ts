@@ -1,16 +1,23 @@
 import { FIRST_LANE, claimActions } from '../db/claim-actions.js'
+import { claimHintedActions } from '../db/claim-hinted-actions.js'
 import type { Database } from '../db/client.js'
+import type { Claim } from '../db/lease-taken.js'
 import { promoteActions } from '../db/promote-actions.js'
 import type { LeasedAction, Outcome } from '../domain/action.js'
 import { BULK_LANE } from '../domain/lane.js'
 import type { RetryPolicies } from '../domain/retry.js'
+import { groupCommit } from '../group-commit.js'
 import { newId } from '../id.js'
 import type { Log } from '../log.js'
 import type { Handlers } from './handler.js'
 import { createLeaseKeeper } from './lease-keeper.js'
+import { logOutcome } from './log-outcome.js'
 import { createLoop } from './loop.js'
 import type { OutcomeNotes } from './outcome-notes.js'
+import { createPaceMeter } from './pace-meter.js'
 import { createPerformer } from './performer.js'
+import { createPlaces, LARGEST_CLAIM } from './places.js'
+import { whileAway } from './while-away.js'
 
 /**
  * Claims what is due and has it performed, as much at a time as this worker can use soon. It holds nothing that
@@ -31,6 +38,11 @@ export interface Dispatcher {
    * Resolves when they are settled. `signal` ends what is not armed yet.
    */
   adopt(token: string, actions: readonly LeasedAction[], askedAt: number, signal: AbortSignal): Promise<void>
+  /**
+   * A broker says that this action is worth a look. Resolves when it is settled, or was not to be claimed; rejects when
+   * this dispatcher stops before it could look.
+   */
+  offer(actionId: string): Promise<void>
   /** Something is due; `later` if something may also fall due soon that this dispatcher does not know of. */
   wake(later?: boolean): void
   readonly counts: Readonly<Record<Outcome['kind'] | 'claimed', number>>
@@ -49,14 +61,17 @@ export interface DispatcherOptions {
   /** The net under wake-ups: how long something due can go unnoticed at the most. */
   readonly pollMs?: number
   readonly onSettled?: (action: LeasedAction, outcome: Outcome) => void
+  /** True while a broker says what is due: then this dispatcher looks for itself only every `sweepMs`. */
+  readonly brokered?: () => boolean
+  readonly sweepMs?: number
+  /** So many messages found nothing to do. */
+  readonly onDropped?: (messages: number) => void
+  /** What a message named is not due yet and waits again. */
+  readonly onEarly?: () => void
   /** An effect that comes again was committed, and may have made others due: whoever else works should hear of it. */
   readonly onRepeated?: () => void
 }
 
-/** A claim's size: large enough to share its commit among many, small enough that a round of all lanes is short. */
-const LARGEST_CLAIM = 1_000
-/** How much work ahead to hold, in time. More would keep it from other workers and make a pause or a single email wait. */
-const AHEAD_MS = 100
 /** Claims skip each other's rows, so a worker with room for several batches need not wait for one after the other. */
 const CLAIMS_AT_ONCE = 2
 /**
@@ -66,8 +81,6 @@ const CLAIMS_AT_ONCE = 2
 const LITTLE = 50
 const BREATH_MS = 5
 const PROMOTION = 1_000
-/** One place in so many is kept free of bulk: a single email must not wait until a campaign's conversations are over. */
-const RESERVED_SHARE = 10
 const DEFAULT_GRACE_MS = 30_000
 /** What falls due within this is waited for: a campaign looks once more, a moment later, whether all has gone out. */
 const SOON_MS = 300
@@ -92,78 +105,27 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
       options.onRepeated?.()
     },
   })
-  const queue: { action: LeasedAction; lost: AbortSignal }[] = []
-  const reserved = concurrency > 1 ? Math.ceil(concurrency / RESERVED_SHARE) : 0
-  let underWay = 0
-  let bulkUnderWay = 0
-  let waitingForFinish: (() => void)[] = []
-  let roomAnnounced = false
+  const places = createPlaces({
+    concurrency,
+    handlers: options.handlers,
+    perform: performer.perform,
+    pace: pace.perMs,
+    onRoom: () => loop.wake(),
+  })
   let cursor = FIRST_LANE
   let stopping = false
   let promoteAt = 0
+  let sweepAt = 0
 
-  const ahead = () => Math.min(LARGEST_CLAIM, Math.max(concurrency, Math.ceil(pace.perMs() * AHEAD_MS)))
-  const room = () => concurrency + ahead() - queue.length - underWay
-
-  /** Effects are short and need no place on a wire: they go before the hand-overs of their lane, and a batch is no bulk. */
-  const rankOf = ({ type, priority }: LeasedAction) => priority - (options.handlers[type]?.kind === 'effect' ? 0.5 : 0)
-  const isBulk = (action: LeasedAction) => rankOf(action) >= BULK_LANE.priority
-  /** How many more single emails to take although bulk has left no room. */
-  const urgentRoom = () =>
-    concurrency - (underWay - bulkUnderWay) - queue.filter(({ action }) => !isBulk(action)).length
-
-  const perform = () => {
-    while (!stopping && underWay < concurrency && queue.length > 0) {
-      // The queue is in the order of ranks: behind the first bulk there is nothing else.
-      const bulk = isBulk(queue[0]!.action)
-      if (bulk && bulkUnderWay >= concurrency - reserved) return
-      const { action, lost } = queue.shift()!
-      // A lease lost while it waited here: somebody else has it by now.
-      if (lost.aborted) continue
-      underWay++
-      if (bulk) bulkUnderWay++
-      void performer.perform(action, lost).then(() => {
-        if (bulk) bulkUnderWay--
-        finish()
-      })
-    }
-  }
-
-  const finish = () => {
-    underWay--
-    perform()
-    const waiting = waitingForFinish
-    waitingForFinish = []
-    for (const resolve of waiting) resolve()
-    announceRoom()
-  }
-
-  /** A group settles together; the loop hears of it once. */
-  const announceRoom = () => {
-    if (roomAnnounced || room() < ahead() / 2) return
-    roomAnnounced = true
-    setImmediate(() => {
-      roomAnnounced = false
-      loop.wake()
-    })
-  }
-
-  const nextFinish = () => new Promise<void>((resolve) => waitingForFinish.push(resolve))
-  const allFinished = async () => {
-    while (underWay > 0) await nextFinish()
-  }
-
-  const accept = (actions: readonly LeasedAction[], lost: AbortSignal) => {
-    counts.claimed += actions.length
-    queue.push(...actions.map((action) => ({ action, lost })))
-    // Stable, so that what was due first goes first among equals.
-    queue.sort((a, b) => rankOf(a.action) - rankOf(b.action))
+  const accept = (claimed: Claim, token: string, askedAt: number, over?: ReadonlyMap<string, () => void>) => {
+    counts.claimed += claimed.actions.length
+    if (claimed.actions.length > 0) places.accept(claimed.actions, leases.take(token, claimed.actions, askedAt), over)
   }
 
   /** Takes all there is room for and returns how many hints were looked at. */
   const claim = async (): Promise<number> => {
-    const size = Math.min(room(), LARGEST_CLAIM)
-    const claims = Math.min(Math.ceil(room() / size), db.embedded ? 1 : CLAIMS_AT_ONCE)
+    const size = Math.min(places.room(), LARGEST_CLAIM)
+    const claims = Math.min(Math.ceil(places.room() / size), db.embedded ? 1 : CLAIMS_AT_ONCE)
     const looked = await Promise.all(Array.from({ length: claims }, () => claimOnce(size)))
     return looked.reduce((sum, count) => sum + count, 0)
   }
@@ -178,13 +140,43 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     if (claimed.early > 0) promoteAt = 0
     if (claimed.canceled + claimed.expired > 0)
       log.info({ canceled: claimed.canceled, expired: claimed.expired }, 'due actions were over before they began')
-    if (claimed.actions.length > 0) {
+    if (claimed.actions.length > 0)
       log.debug({ token, actions: claimed.actions.length, looked: claimed.looked }, 'claimed')
-      accept(claimed.actions, leases.take(token, claimed.actions, askedAt))
-      perform()
-    }
+    accept(claimed, token, askedAt)
     return claimed.looked
   }
+
+  /** Claims what messages named, many with one statement; answers each with what to wait for. */
+  const claimNamed = async (ids: readonly string[]) => {
+    const token = newId()
+    let askedAt = 0
+    const claimed = await whileAway(() => {
+      if (stopping) throw new Error('The dispatcher is stopping.')
+      askedAt = performance.now()
+      return claimHintedActions(db, { token, worker, leaseMs, ids: [...new Set(ids)] })
+    })
+    if (claimed.early > 0) options.onEarly?.()
+    options.onDropped?.(ids.length - claimed.actions.length)
+    const over = new Map<string, () => void>()
+    const settled = new Map<string, Promise<void>>(
+      claimed.actions.map(({ id }) => [id, new Promise((resolve) => over.set(id, resolve))]),
+    )
+    accept(claimed, token, askedAt, over)
+    return ids.map((id) => {
+      const found = settled.get(id)
+      // In an object, or a promise for it would wait for it too.
+      return found ? { settled: found } : null
+    })
+  }
+  const claiming = new Set<Promise<unknown>>()
+  const claimOffered = groupCommit<string, { readonly settled: Promise<void> } | null>(
+    (ids) => {
+      const claimed = claimNamed(ids)
+      claiming.add(claimed)
+      return claimed.finally(() => claiming.delete(claimed))
+    },
+    { maxItems: LARGEST_CLAIM, maxFlushes: CLAIMS_AT_ONCE },
+  )
 
   /** Returns in how many milliseconds something falls due. */
   const promote = async (): Promise<number> => {
@@ -200,11 +192,16 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     log,
     intervalMs: pollMs,
     async round() {
+      if (options.brokered?.()) {
+        // The net under the broker: one look, wide apart.
+        if (performance.now() < sweepAt) return sweepAt - performance.now()
+        sweepAt = performance.now() + (options.sweepMs ?? pollMs)
+      }
       for (;;) {
         const dueInMs = performance.now() >= promoteAt ? await promote() : promoteAt - performance.now()
-        const full = room() < ahead() / 2
-        if (stopping || (full && urgentRoom() <= 0)) return dueInMs
-        const looked = await (full ? claimOnce(urgentRoom(), true) : claim())
+        const full = places.isFull()
+        if (stopping || (full && places.urgentRoom() <= 0)) return dueInMs
+        const looked = await (full ? claimOnce(places.urgentRoom(), true) : claim())
         if (looked === 0) return dueInMs
         if (looked < LITTLE) await new Promise((resolve) => setTimeout(resolve, BREATH_MS))
       }
@@ -219,20 +216,32 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     },
     async stop(graceMs = DEFAULT_GRACE_MS) {
       stopping = true
+      places.close()
       performer.close()
       await loop.stop()
-      const waiting = queue.splice(0).filter(({ lost }) => !lost.aborted)
-      const finished = Promise.all([allFinished(), ...waiting.map(({ action }) => performer.release(action))])
+      // What is just being claimed for a message is given back with the rest.
+      await Promise.allSettled(claiming)
+      const left = places.empty()
+      const waiting = left.filter(({ lost }) => !lost.aborted)
+      const finished = Promise.all([
+        places.allFinished(),
+        ...waiting.map(({ action }) => performer.release(action)),
+      ]).finally(() => left.forEach(({ over }) => over?.()))
       if (!(await within(finished, graceMs)))
-        log.warn({ underWay }, 'stopped before everything was settled; leases will run out')
+        log.warn({ underWay: places.underWay }, 'stopped before everything was settled; leases will run out')
       await leases.stop()
     },
     async adopt(token, actions, askedAt, signal) {
       leases.start()
       counts.claimed += actions.length
-      underWay += actions.length
       const lost = AbortSignal.any([leases.take(token, actions, askedAt), signal])
-      await Promise.all(actions.map((action) => performer.perform(action, lost).then(finish)))
+      await Promise.all(actions.map((action) => places.begin(action, lost)))
+    },
+    async offer(actionId) {
+      if (stopping) throw new Error('The dispatcher is stopping.')
+      await (
+        await claimOffered(actionId)
+      )?.settled
     },
     async drain(signal) {
       leases.start()
@@ -240,10 +249,10 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
       try {
         for (;;) {
           // What ends while we look may have made something due that this look could not see yet.
-          const idle = underWay === 0
+          const idle = places.underWay === 0
           const dueInMs = await promote()
-          const looked = room() > 0 && !signal?.aborted ? await claim() : 0
-          if (underWay > 0) await nextFinish()
+          const looked = places.room() > 0 && !signal?.aborted ? await claim() : 0
+          if (places.underWay > 0) await places.nextFinish()
           else if (signal?.aborted || (idle && looked === 0 && dueInMs > SOON_MS)) break
           else if (idle && looked === 0 && dueInMs > 0) await new Promise((resolve) => setTimeout(resolve, dueInMs))
         }
@@ -264,44 +273,4 @@ async function within(work: Promise<unknown>, ms: number): Promise<boolean> {
   const inTime = await Promise.race([work.then(() => true), late])
   clearTimeout(timer)
   return inTime
-}
-
-/** How many actions were settled per millisecond lately. */
-function createPaceMeter() {
-  const WINDOW_MS = 500
-  let since = performance.now()
-  let settled = 0
-  let rate = 0
-  return {
-    count: () => void settled++,
-    perMs() {
-      const elapsed = performance.now() - since
-      if (elapsed >= WINDOW_MS) {
-        rate = settled / elapsed
-        since = performance.now()
-        settled = 0
-      }
-      return rate
-    },
-  }
-}
-
-function logOutcome(log: Log, action: LeasedAction, outcome: Outcome): void {
-  const about = { action: action.id, type: action.type, attempt: action.attempts + 1 }
-  switch (outcome.kind) {
-    case 'done':
-    case 'release':
-      return log.debug(about, outcome.kind)
-    case 'retry':
-      return log.info({ ...about, waitMs: outcome.waitMs, reason: outcome.reason.code }, 'retry scheduled')
-    case 'skipped':
-      return log.info({ ...about, reason: outcome.reason.code }, 'skipped')
-    case 'failed':
-    case 'uncertain':
-      // What a mail server says often repeats whom or what it refuses: that is kept with the attempt, not in a log.
-      return log.warn(
-        { ...about, reason: outcome.reason.code, ...(!outcome.attempt && { detail: outcome.reason.text }) },
-        outcome.kind,
-      )
-  }
 }

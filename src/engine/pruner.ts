@@ -1,6 +1,8 @@
 import type { Database } from '../db/client.js'
 import { FIRST_PAGE, pruneActions, pruneIdempotencyKeys, readRetentionStart } from '../db/prune-actions.js'
+import { pruneDashboard } from '../db/prune-dashboard.js'
 import type { Log } from '../log.js'
+import { SESSION_IDLE_MS } from '../operations/dashboard-sessions.js'
 import { createLoop, type Loop } from './loop.js'
 
 /** Forgets what has been over for longer than the retention, a page at a time. */
@@ -13,6 +15,8 @@ export interface PrunerOptions {
 
 const HOUR_MS = 3_600_000
 const PAGE = 1_000
+/** Who did what is asked about long after the emails are forgotten. */
+const AUDIT_MS = 365 * 24 * HOUR_MS
 
 export async function prune(db: Database, retentionMs: number): Promise<number> {
   const before = await readRetentionStart(db, retentionMs)
@@ -24,6 +28,7 @@ export async function prune(db: Database, retentionMs: number): Promise<number> 
     after = page.next
   }
   while ((await pruneIdempotencyKeys(db, retentionMs, PAGE)) === PAGE);
+  await pruneDashboard(db, { idleMs: SESSION_IDLE_MS, auditMs: AUDIT_MS, limit: PAGE })
   return pruned
 }
 

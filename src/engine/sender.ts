@@ -51,7 +51,7 @@ export function createSender(options: SenderOptions): HandOverHandler {
         return { kind: 'release' }
       case 'ready':
     }
-    const { message, senderId, bookedOn } = loaded
+    const { message, senderId, bookedOn, keepsGap } = loaded
     const found = await providerOf(workspaceId, senderId)
     if (!found) return fail('sender_missing', 'The sender of this email was removed.')
     const { provider } = found
@@ -73,7 +73,8 @@ export function createSender(options: SenderOptions): HandOverHandler {
     if (result.kind !== 'accepted')
       return { ...(await conclude(result, action, senderId, recipient, loaded.inline)), attempt }
     if (slowed.delete(senderId)) void unslowSender(db, workspaceId, senderId).catch(() => slowed.add(senderId))
-    return { kind: 'done', attempt, ...(bookedOn !== null && { booking: { senderId, day: bookedOn } }) }
+    const booking = bookedOn !== null && { senderId, day: bookedOn, ...(keepsGap && { keepsGap }) }
+    return { kind: 'done', attempt, ...(booking && { booking }) }
   }
 
   const logAttempt = (email: string, action: LeasedAction, recipient: string, attempt: Attempt) => {

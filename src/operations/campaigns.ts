@@ -6,8 +6,10 @@ import {
   insertCampaign,
   updateDraft,
 } from '../db/campaigns.js'
+import { findCampaignSenders, setCampaignSenders } from '../db/campaign-steps.js'
 import { findList } from '../db/lists.js'
 import { findSender } from '../db/senders.js'
+import { findSequence } from '../db/sequences.js'
 import { findTemplate } from '../db/templates.js'
 import { parseMailbox } from '../domain/address.js'
 import { BATCH_SIZES } from '../domain/campaign.js'
@@ -19,9 +21,13 @@ import type { Context } from './context.js'
 export interface CampaignInput {
   readonly name?: string
   readonly listId?: string
-  readonly templateId?: string
+  /** One of the two: a bulk campaign sends a template, the other walks people through a sequence. */
+  readonly templateId?: string | null
+  readonly sequenceId?: string | null
   /** Absent: the default sender. */
   readonly senderId?: string
+  /** For a sequence: each contact gets one of them. */
+  readonly senderIds?: readonly string[]
   readonly replyTo?: string | null
   readonly batchSize?: number
   readonly hourlyLimit?: number | null
@@ -31,8 +37,12 @@ export interface CampaignInput {
 }
 
 export async function createCampaign(context: Context, workspaceId: string, input: CampaignInput): Promise<Campaign> {
-  const fields = await readFields(context, workspaceId, input, null)
-  return insertCampaign(context.db, workspaceId, newId(), fields)
+  const { senderIds, ...fields } = await readFields(context, workspaceId, input, null)
+  return context.db.transaction(async (tx) => {
+    const campaign = await insertCampaign(tx, workspaceId, newId(), fields)
+    if (fields.sequenceId !== null) await setCampaignSenders(tx, campaign.id, senderIds)
+    return campaign
+  })
 }
 
 export async function changeCampaign(
@@ -42,8 +52,12 @@ export async function changeCampaign(
   input: CampaignInput,
 ): Promise<Campaign> {
   const known = await getCampaign(context, workspaceId, id)
-  const fields = await readFields(context, workspaceId, input, known)
-  const changed = await updateDraft(context.db, workspaceId, id, fields)
+  const { senderIds, ...fields } = await readFields(context, workspaceId, input, known)
+  const changed = await context.db.transaction(async (tx) => {
+    const draft = await updateDraft(tx, workspaceId, id, fields)
+    if (draft) await setCampaignSenders(tx, id, fields.sequenceId === null ? [] : senderIds)
+    return draft
+  })
   if (!changed) throw notADraft(await getCampaign(context, workspaceId, id), 'changed')
   return changed
 }
@@ -72,7 +86,7 @@ async function readFields(
   workspaceId: string,
   input: CampaignInput,
   known: Campaign | null,
-): Promise<CampaignFields> {
+): Promise<CampaignFields & { readonly senderIds: readonly string[] }> {
   const { db } = context
   const problems: Problem[] = []
   const refuse = (name: string, detail: string) => void problems.push({ path: [name], detail })
@@ -82,13 +96,22 @@ async function readFields(
   const listId = input.listId ?? known?.listId ?? ''
   if (!listId) refuse('listId', 'is needed')
   else if (!(await findList(db, workspaceId, listId))) refuse('listId', 'is not a list of this workspace')
-  const templateId = input.templateId ?? known?.templateId ?? ''
-  if (!templateId) refuse('templateId', 'is needed')
-  else if (!(await findTemplate(db, workspaceId, templateId)))
+  // Who names one of the two means it instead of the other.
+  const templateId = input.templateId ?? (input.sequenceId ? null : (known?.templateId ?? null))
+  const sequenceId = input.sequenceId ?? (input.templateId ? null : (known?.sequenceId ?? null))
+  if (templateId === null && sequenceId === null) refuse('templateId', 'is needed, or a sequence')
+  if (templateId !== null && sequenceId !== null) refuse('templateId', 'cannot be given together with a sequence')
+  if (templateId !== null && !(await findTemplate(db, workspaceId, templateId)))
     refuse('templateId', 'is not a template of this workspace')
-  const senderId = input.senderId ?? known?.senderId ?? (await defaultSender(context, workspaceId))
-  if (!senderId || !(await findSender(db, workspaceId, senderId)))
-    refuse('senderId', 'is not a sender of this workspace')
+  if (sequenceId !== null && !(await findSequence(db, workspaceId, sequenceId)))
+    refuse('sequenceId', 'is not a sequence of this workspace')
+  const senderIds = await readSenders(context, workspaceId, input, known)
+  const [senderId = ''] = senderIds
+  if (senderIds.length === 0) refuse('senderIds', 'must name at least one sender')
+  if (sequenceId === null && senderIds.length > 1) refuse('senderIds', 'can be several for a sequence only')
+  for (const each of senderIds)
+    if (!(await findSender(db, workspaceId, each)))
+      refuse(input.senderIds ? 'senderIds' : 'senderId', 'is not a sender of this workspace')
   const replyTo = input.replyTo === undefined ? (known?.replyTo ?? null) : input.replyTo
   if (replyTo !== null && !parseMailbox(replyTo)) refuse('replyTo', 'must be one address, such as ada@example.com')
   const batchSize = input.batchSize ?? known?.batchSize ?? context.batchSize
@@ -108,7 +131,21 @@ async function readFields(
       { problems },
     )
   const followPace = input.followPace ?? known?.followPace ?? false
-  return { name, listId, templateId, senderId, replyTo, batchSize, hourlyLimit, followPace, scheduledAt, expiresAt }
+  const content = { name, listId, templateId, sequenceId, senderId, senderIds, replyTo }
+  return { ...content, batchSize, hourlyLimit, followPace, scheduledAt, expiresAt }
+}
+
+async function readSenders(
+  context: Context,
+  workspaceId: string,
+  input: CampaignInput,
+  known: Campaign | null,
+): Promise<readonly string[]> {
+  if (input.senderIds) return [...new Set(input.senderIds)]
+  if (input.senderId) return [input.senderId]
+  if (!known) return [await defaultSender(context, workspaceId)]
+  const chosen = (await findCampaignSenders(context.db, known.id)).map(({ senderId }) => senderId)
+  return [...new Set([known.senderId, ...chosen])]
 }
 
 const defaultSender = async (context: Context, workspaceId: string) =>

@@ -31,6 +31,8 @@ export interface Context {
   readonly templates: TemplateCache
   /** How many people a campaign plans at a time unless it says otherwise. */
   readonly batchSize: number
+  /** From 0 to before 1: the gaps between a sender's emails are dice. */
+  random(): number
   /** Something may be due. */
   wake(later?: boolean): void
   /** A fresh lease for emails that this process will send within the caller's request. */

@@ -1,7 +1,6 @@
 import { lockCampaignsOfEmails } from '../db/campaigns.js'
 import { DECIDABLE, decideEmails, type EmailDecision } from '../db/decide-emails.js'
 import { type Email, findEmail } from '../db/emails.js'
-import { type EmailFilter, listEmails } from '../db/list-emails.js'
 import { PostriderError } from '../errors.js'
 import { showId } from '../id.js'
 import type { Context } from './context.js'
@@ -24,18 +23,14 @@ export async function decideEmail(
   const changed = await decideAndReopen(context, workspaceId, [id], decision, options)
   const email = await findEmail(context.db, workspaceId, id)
   if (!email) throw new PostriderError('email_not_found', 'There is no such email.')
-  if (changed.length === 0)
-    throw new PostriderError(
-      'email_conflict',
-      `Email ${showId('em', id)} is ${email.status}; ${WORDS[decision]} needs ${DECIDABLE[decision].join(' or ')}.`,
-    )
+  if (changed.length === 0) throw new PostriderError('email_conflict', describeConflict(id, email.status, decision))
   context.log.info({ email: id, decision, by: options.by }, 'decided')
   context.wake()
   return email
 }
 
 /** A campaign that was over is under way again once one of its emails is. */
-const decideAndReopen = (
+export const decideAndReopen = (
   { db }: Context,
   workspaceId: string,
   ids: readonly string[],
@@ -59,31 +54,5 @@ const WORDS: Readonly<Record<EmailDecision, string>> = {
   reschedule: 'rescheduling',
 }
 
-const PAGE = 500
-
-/** The same for all emails that match, however many; returns how many were changed. */
-export async function decideMatchingEmails(
-  context: Context,
-  workspaceId: string,
-  filter: EmailFilter,
-  decision: 'retry' | 'dismiss',
-  { by }: Decision,
-): Promise<number> {
-  let changed = 0
-  let after: string | undefined
-  for (;;) {
-    const page = await listEmails(
-      context.db,
-      workspaceId,
-      { ...filter, status: 'failed' },
-      { limit: PAGE, ...(after !== undefined && { after }) },
-    )
-    if (page.length === 0) break
-    after = page.at(-1)!.id
-    const ids = page.map(({ id }) => id)
-    changed += (await decideAndReopen(context, workspaceId, ids, decision, { by })).length
-  }
-  context.log.info({ decision, changed, by }, 'decided for all that match')
-  context.wake()
-  return changed
-}
+export const describeConflict = (id: string, status: string, decision: EmailDecision): string =>
+  `Email ${showId('em', id)} is ${status}; ${WORDS[decision]} needs ${DECIDABLE[decision].join(' or ')}.`

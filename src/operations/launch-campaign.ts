@@ -9,6 +9,7 @@ import { PostriderError } from '../errors.js'
 import { showId } from '../id.js'
 import { campaignNotFound, getCampaign } from './campaigns.js'
 import type { Context } from './context.js'
+import { type EnrolledNow, enrollNow, freezeSequence } from './launch-sequence.js'
 import { preflightCampaign } from './preflight-campaign.js'
 
 /** What a launch will do, as far as it can be said at once. */
@@ -17,6 +18,8 @@ export interface Launched {
   readonly scheduled: number
   readonly skipped: number
   readonly errors: readonly string[]
+  /** Of a sequence: people whom its turns enroll after this request. */
+  readonly remaining?: number
 }
 
 /**
@@ -46,7 +49,8 @@ export async function launchCampaign(
     if (!locked) throw campaignNotFound()
     // Of two launches at once, the second comes here when the first has been committed.
     if (locked.status !== 'draft') throw launchedAlready(locked)
-    const template = await findTemplate(tx, workspaceId, locked.templateId)
+    if (locked.sequenceId !== null) return freezeSequence(tx, locked, scheduledAt)
+    const template = await findTemplate(tx, workspaceId, locked.templateId ?? '')
     const sender = await findSender(tx, workspaceId, locked.senderId)
     if (!template || !sender)
       throw new PostriderError('campaign_not_ready', 'The template or the sender of the campaign was removed.')
@@ -59,9 +63,26 @@ export async function launchCampaign(
   })
   context.log.info({ campaign: id, ...(scheduledAt && { scheduledAt }) }, 'campaign launched')
   context.wake()
+  if (campaign.sequenceId !== null) {
+    const enrolled = await enrollFirst(context, campaign)
+    // With nobody to enroll it is over already.
+    return { campaign: await getCampaign(context, workspaceId, id), ...enrolled }
+  }
   const { members, leftOut } = await measureAudience(context.db, workspaceId, campaign.listId)
   return { campaign, scheduled: members - (leftOut ?? 0), skipped: leftOut ?? 0, errors: [] }
 }
+
+/** Emails planned, and people for whom none were. What starts later enrolls nobody yet. */
+async function enrollFirst(context: Context, campaign: Campaign): Promise<Omit<Launched, 'campaign'>> {
+  return summarize(await enrollNow(context, campaign.workspaceId, campaign.id))
+}
+
+export const summarize = ({ scheduled, unsubscribed, suppressed, enrolledBefore, errors, remaining }: EnrolledNow) => ({
+  scheduled,
+  skipped: unsubscribed + suppressed + enrolledBefore,
+  errors,
+  remaining,
+})
 
 const launchedAlready = ({ id, status }: Campaign) =>
   new PostriderError('campaign_conflict', `Campaign ${showId('cmp', id)} is ${status}; only a draft can be launched.`)

@@ -32,6 +32,8 @@ export type LoadedDelivery =
       readonly inline: boolean
       /** The day of its sender's quota it counts on. */
       readonly bookedOn: string | null
+      /** Its sender's next one keeps a gap after it. */
+      readonly keepsGap?: true
     }
   | { readonly kind: 'skip' | 'fail'; readonly reason: Reason }
   | { readonly kind: 'later'; readonly waitMs: number }
@@ -44,6 +46,8 @@ export interface DeliveryLoaderOptions {
   readonly loadRecipient: (request: RecipientRequest) => Promise<LoadedRecipient>
   readonly findSender: (workspaceId: string, id: string) => Promise<Sender | null>
   readonly renderer: () => CampaignRenderer
+  /** For emails of sequences. */
+  readonly loadStep: (action: LeasedAction) => Promise<LoadedDelivery>
 }
 
 export type DeliveryLoader = (action: LeasedAction) => Promise<LoadedDelivery>
@@ -95,7 +99,10 @@ export function createDeliveryLoader(options: DeliveryLoaderOptions): DeliveryLo
     return { kind: 'ready', message: rendered.message, senderId: sender.id, inline: false, bookedOn: check.day }
   }
 
-  return (action) => ('contact' in (action.payload as object) ? loadOfCampaign(action) : loadSingle(action))
+  return (action) => {
+    if (action.enrollmentId !== null) return options.loadStep(action)
+    return 'contact' in (action.payload as object) ? loadOfCampaign(action) : loadSingle(action)
+  }
 }
 
 export const toContent = (content: LaunchedContent): CampaignContent => ({
@@ -133,7 +140,7 @@ function rememberContent(db: Sql) {
   }
 }
 
-const fail = (code: string, text: string): LoadedDelivery => ({ kind: 'fail', reason: { code, text } })
-const skip = (code: string, text: string): LoadedDelivery => ({ kind: 'skip', reason: { code, text } })
-const skipSuppressed = (reason: SuppressionReason) =>
+export const fail = (code: string, text: string): LoadedDelivery => ({ kind: 'fail', reason: { code, text } })
+export const skip = (code: string, text: string): LoadedDelivery => ({ kind: 'skip', reason: { code, text } })
+export const skipSuppressed = (reason: SuppressionReason) =>
   skip('suppressed', `the address is suppressed (${reason.replaceAll('_', ' ')})`)

@@ -1,20 +1,13 @@
-import { type AudienceMember, sampleAudience } from '../db/campaign-audience.js'
+import { sampleAudience } from '../db/campaign-audience.js'
 import type { Campaign } from '../db/campaigns.js'
 import { findList } from '../db/lists.js'
 import { readNow } from '../db/sender-days.js'
 import { findSender, type Sender } from '../db/senders.js'
-import { findTemplate, type Template } from '../db/templates.js'
+import { findTemplate } from '../db/templates.js'
 import { getNextSendingSlot } from '../domain/pace.js'
-import { newId } from '../id.js'
 import type { Context } from './context.js'
-import { toContent } from './load-delivery.js'
-
-/** What is looked at before a campaign is launched. With an error it is not; a warning is only said. */
-export interface Check {
-  readonly check: 'audience' | 'template' | 'unsubscribe' | 'sender' | 'window' | 'time'
-  readonly level: 'ok' | 'warning' | 'error'
-  readonly detail: string
-}
+import { type Check, checkSender, checkTemplate, say } from './launch-checks.js'
+import { checkSequence } from './preflight-sequence.js'
 
 export interface Preflight {
   readonly ok: boolean
@@ -29,16 +22,25 @@ export async function preflightCampaign(
   campaign: Campaign,
   scheduledAt: Date | null = campaign.scheduledAt,
 ): Promise<Preflight> {
+  const checks = await (campaign.sequenceId === null ? checkBulk : checkSequence)(context, campaign, scheduledAt)
+  const now = await readNow(context.db)
+  const { expiresAt } = campaign
+  if (expiresAt && expiresAt <= (scheduledAt ?? now))
+    checks.push(say('time', 'error', 'It expires before it starts: nothing would ever go out.'))
+  return { ok: checks.every(({ level }) => level !== 'error'), checks }
+}
+
+async function checkBulk(context: Context, campaign: Campaign, scheduledAt: Date | null): Promise<Check[]> {
   const { db } = context
   const { workspaceId, listId } = campaign
   const [members, template, sender, list, now] = await Promise.all([
     sampleAudience(db, workspaceId, listId, RENDERED),
-    findTemplate(db, workspaceId, campaign.templateId),
+    findTemplate(db, workspaceId, campaign.templateId ?? ''),
     findSender(db, workspaceId, campaign.senderId),
     findList(db, workspaceId, listId),
     readNow(db),
   ])
-  const checks: Check[] = [
+  return [
     members.length > 0
       ? say('audience', 'ok', 'The list has people to send to.')
       : say(
@@ -49,54 +51,6 @@ export async function preflightCampaign(
     checkSender(sender, scheduledAt !== null && scheduledAt > now),
     ...checkTemplate(context, campaign, { members, template, sender, listName: list?.name ?? '' }),
     ...checkWindow(campaign, sender, scheduledAt ?? now),
-  ]
-  const { expiresAt } = campaign
-  if (expiresAt && expiresAt <= (scheduledAt ?? now))
-    checks.push(say('time', 'error', 'It expires before it starts: nothing would ever go out.'))
-  return { ok: checks.every(({ level }) => level !== 'error'), checks }
-}
-
-function checkSender(sender: Sender | null, later: boolean): Check {
-  if (!sender) return say('sender', 'error', 'Its sender was removed. Choose another.')
-  if (sender.pausedReason !== null)
-    return say('sender', later ? 'warning' : 'error', `Its sender is paused: ${sender.pausedReason}`)
-  if (sender.provider === 'capture')
-    return say('sender', 'warning', 'Its sender keeps everything in the dev inbox: nothing leaves the building.')
-  return say('sender', 'ok', `It goes out as ${sender.address}.`)
-}
-
-function checkTemplate(
-  { renderer }: Context,
-  campaign: Campaign,
-  of: { members: readonly AudienceMember[]; template: Template | null; sender: Sender | null; listName: string },
-): Check[] {
-  const { members, template, sender, listName } = of
-  if (!template) return [say('template', 'error', 'Its template was removed. Choose another.')]
-  if (!sender) return []
-  const launched = { ...campaign, campaignId: campaign.id, campaignName: campaign.name, listName }
-  const from = { fromName: sender.name, fromAddress: sender.address }
-  const content = toContent({ ...launched, ...from, ...template, templateVersion: template.version })
-  const refused = members.flatMap((member) => {
-    const rendered = renderer.render(content, { ...member, contactId: member.id }, { id: newId(), date: new Date(0) })
-    return rendered.ok ? [] : [rendered.problem]
-  })
-  const said = [...new Set(refused)].slice(0, 3).join(' ')
-  const own = `${template.html ?? ''}${template.text ?? ''}`.includes('unsubscribe_url')
-  return [
-    refused.length === 0
-      ? say('template', 'ok', `It was rendered for the first ${people(members.length)}.`)
-      : say(
-          'template',
-          'error',
-          `It cannot be rendered for ${refused.length} of the first ${people(members.length)}: ${said}`,
-        ),
-    own
-      ? say('unsubscribe', 'ok', 'The template has its own unsubscribe link.')
-      : say(
-          'unsubscribe',
-          'warning',
-          'The template has no {{ unsubscribe_url }}: a line with the link is added at its end.',
-        ),
   ]
 }
 
@@ -115,6 +69,3 @@ function checkWindow({ followPace }: Campaign, sender: Sender | null, from: Date
     ? [say('window', 'ok', `The sender’s window is open from ${slot.toISOString()}.`)]
     : [say('window', 'error', 'Its sender’s pace has no day on which it sends.')]
 }
-
-const people = (count: number) => (count === 1 ? 'person' : `${count} people`)
-const say = (check: Check['check'], level: Check['level'], detail: string): Check => ({ check, level, detail })

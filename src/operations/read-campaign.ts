@@ -1,7 +1,10 @@
+import { countUnread } from '../db/campaign-lists.js'
 import { type Progress, readProgress } from '../db/campaign-progress.js'
 import type { Campaign } from '../db/campaigns.js'
+import { countEnrollments } from '../db/enrollments.js'
 import { findSender, type Sender } from '../db/senders.js'
 import { liveEmails, ratePerMinute } from '../domain/campaign.js'
+import type { EnrollmentState } from '../domain/enrollment.js'
 import { explainCampaign, type Standstill } from '../domain/explain-campaign.js'
 import { isWithinSendingWindow, localDayOf, quotaOn } from '../domain/pace.js'
 import { campaignNotFound } from './campaigns.js'
@@ -14,6 +17,15 @@ export interface CampaignProgress extends Pick<Progress, 'campaign' | 'counts' |
   readonly ratePerMinute: number | null
   readonly estimatedEnd: Date | null
   readonly standstill: Standstill | null
+  /** Of a sequence: its people, and they add up to all that were looked at or are to be. */
+  readonly people: CampaignPeople | null
+}
+
+export interface CampaignPeople extends Readonly<Record<EnrollmentState, number>> {
+  readonly notEnrolled: number
+  readonly unsubscribed: number
+  readonly suppressed: number
+  readonly enrolledBefore: number
 }
 
 export async function readCampaignProgress(
@@ -35,13 +47,23 @@ export async function readCampaignProgress(
     batch: progress.batch,
     hourlyLimit: campaign.hourlyLimit,
     nextAt: progress.nextAt,
+    isSequence: campaign.sequenceId !== null,
     now,
   })
   const sample = campaign.sampledAt && { at: campaign.sampledAt, sent: campaign.sampledSent }
   const rate = campaign.status === 'running' ? ratePerMinute(sample, { at: now, sent: counts.sent }) : null
   const left = counts.notPlanned + liveEmails(counts)
   const estimatedEnd = rate && rate > 0 && !standstill ? new Date(now.getTime() + (left / rate) * 60_000) : null
-  return { campaign, counts, lastError: progress.lastError, now, ratePerMinute: rate, estimatedEnd, standstill }
+  const people = campaign.sequenceId === null ? null : await countPeople(context, campaign)
+  // A sequence goes by its times, not by a rate.
+  const speed = people ? { ratePerMinute: null, estimatedEnd: null } : { ratePerMinute: rate, estimatedEnd }
+  return { campaign, counts, lastError: progress.lastError, now, ...speed, standstill, people }
+}
+
+async function countPeople({ db }: Context, campaign: Campaign): Promise<CampaignPeople> {
+  const { unsubscribed, suppressed, enrolledBefore } = campaign
+  const enrollments = await countEnrollments(db, campaign.id)
+  return { ...enrollments, notEnrolled: await countUnread(db, campaign.id), unsubscribed, suppressed, enrolledBefore }
 }
 
 /** Whether its sender's pace is what keeps it from planning more. */

@@ -10,6 +10,7 @@ import type { LeasedAction } from '../domain/action.js'
 import { isSampleOld, moveSample, spaceByHour } from '../domain/campaign.js'
 import type { Log } from '../log.js'
 import { bookBulk } from './book-bulk.js'
+import { runEnrollTurn } from './run-enroll-turn.js'
 
 /**
  * One turn of a campaign: plans the next people of its list, or waits, or finds that all is over. It runs in the
@@ -22,11 +23,12 @@ export interface BatchOptions {
   readonly log: Log
   /** How many batches of a campaign may be due and unsent: enough that workers never wait for planning, and no more. */
   readonly batchesAhead: number
+  readonly random: () => number
 }
 
 /** A campaign that somebody paused while its turn began: its lane is held, so the next turn comes when it is resumed. */
 const PAUSED_WAIT_MS = 1_000
-const SHORTEST_WAIT_MS = 50
+const SHORTEST_WAIT_MS = 20
 const LONGEST_WAIT_MS = 250
 /** All that is left are retries, which may take hours. */
 const RETRIES_WAIT_MS = 2_000
@@ -42,6 +44,8 @@ export async function runCampaignBatch(
   if (!found || found.status === 'canceled' || found.status === 'sent' || found.status === 'draft') return null
   if (found.status === 'paused') return PAUSED_WAIT_MS
   const campaign = found.status === 'scheduled' ? await setStatus(tx, found, 'running') : found
+  // Of a sequence: when everybody is enrolled, what is left to do are their walks.
+  if (campaign.sequenceId !== null) return (await runEnrollTurn(tx, campaign, options)) ? 0 : null
   return campaign.plannedAt ? finish(tx, campaign, options) : plan(tx, campaign, options)
 }
 

@@ -135,6 +135,11 @@ function readCredentials(
 ): string | null {
   const sealed = known?.credentials ?? null
   if (smtpUrl === undefined && dkim === undefined) return sealed
+  if (known?.followsSettings) {
+    const path = [smtpUrl === undefined ? 'dkim' : 'smtpUrl']
+    problems.push({ path, detail: 'is a setting for this sender (SMTP_URL, DKIM_…); make another sender instead' })
+    return sealed
+  }
   const before = sealed === null ? null : context.openCredentials(sealed)
   const url = smtpUrl ?? before?.smtpUrl
   if (url === undefined) {

@@ -1,6 +1,8 @@
 import { startBatches } from '../db/campaign-batches.js'
 import { type Campaign, findCampaignsOfPending, lockCampaign, setStatus } from '../db/campaigns.js'
 import type { Sql } from '../db/client.js'
+import { lockOpenEnrollments, stopEnrollmentsOf } from '../db/enrollments.js'
+import { findBookingsOfLane, giveBackBookings } from '../db/give-back-bookings.js'
 import { cancelLane, pauseLane, resumeLane } from '../db/lanes.js'
 import { retryFailedEmails } from '../db/retry-campaign.js'
 import type { CampaignStatus } from '../domain/campaign.js'
@@ -27,10 +29,23 @@ export const resumeCampaign = (context: Context, workspaceId: string, id: string
   })
 
 export const cancelCampaign = (context: Context, workspaceId: string, id: string): Promise<Campaign> =>
-  steer(context, workspaceId, id, 'canceled', ['scheduled', 'running', 'paused'], async (tx, campaign) => {
-    await cancelLane(tx, workspaceId, id)
-    return setStatus(tx, campaign, 'canceled')
-  })
+  steer(
+    context,
+    workspaceId,
+    id,
+    'canceled',
+    ['scheduled', 'running', 'paused'],
+    async (tx, campaign) => {
+      await cancelLane(tx, workspaceId, id)
+      if (campaign.sequenceId !== null) {
+        await stopEnrollmentsOf(tx, id, { code: 'canceled', reason: 'The campaign was canceled.' })
+        await giveBackBookings(tx, await findBookingsOfLane(tx, id))
+      }
+      return setStatus(tx, campaign, 'canceled')
+    },
+    // Whoever walks holds the enrollment before the campaign: in the other order the two would wait for each other.
+    (tx) => lockOpenEnrollments(tx, workspaceId, id),
+  )
 
 /** Everything that failed starts over: the emails, and the planning if it was that. Returns how many emails. */
 export async function retryCampaign(
@@ -72,8 +87,10 @@ async function steer(
   what: string,
   from: readonly CampaignStatus[],
   change: (tx: Sql, campaign: Campaign) => Promise<Campaign>,
+  before: (tx: Sql) => Promise<void> = async () => {},
 ): Promise<Campaign> {
   const changed = await context.db.transaction(async (tx) => {
+    await before(tx)
     const campaign = await lockCampaign(tx, workspaceId, id)
     if (!campaign) throw campaignNotFound()
     if (!from.includes(campaign.status))

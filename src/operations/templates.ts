@@ -1,12 +1,13 @@
 import {
   deleteTemplate,
-  findCampaignsOfTemplate,
   findTemplate,
+  findUsesOfTemplate,
   insertTemplate,
   insertVersion,
   lockTemplate,
   type Template,
   type TemplateContent,
+  type TemplateUse,
   updateTemplate,
 } from '../db/templates.js'
 import { type Problem, PostriderError } from '../errors.js'
@@ -56,18 +57,18 @@ export async function changeTemplate(
   }
 }
 
-/** With all its versions; not while a campaign uses it, even one that has ended: what it sent is shown by it. */
+/** With all its versions; not while a sequence uses it, or a campaign, even one that has ended: what it sent is shown by it. */
 export async function removeTemplate(context: Context, workspaceId: string, id: string): Promise<void> {
   try {
     await context.db.transaction(async (tx) => {
       if (!(await lockTemplate(tx, workspaceId, id))) throw noSuchTemplate()
-      const campaigns = await findCampaignsOfTemplate(tx, workspaceId, id)
-      if (campaigns.length > 0) throw stillUsed(campaigns)
+      const uses = await findUsesOfTemplate(tx, workspaceId, id)
+      if (uses.length > 0) throw stillUsed(uses)
       await deleteTemplate(tx, workspaceId, id)
     })
   } catch (error) {
     throw (error as { code?: unknown }).code === '23503'
-      ? stillUsed(await findCampaignsOfTemplate(context.db, workspaceId, id))
+      ? stillUsed(await findUsesOfTemplate(context.db, workspaceId, id))
       : error
   }
 }
@@ -97,8 +98,8 @@ export const invalidTemplate = (problems: readonly Problem[]) =>
 
 export const noSuchTemplate = () => new PostriderError('template_not_found', 'There is no such template.')
 const nameTaken = () => new PostriderError('template_conflict', 'Another template of this workspace has this name.')
-const stillUsed = (campaigns: readonly string[]) =>
+const stillUsed = (uses: readonly TemplateUse[]) =>
   new PostriderError(
     'template_conflict',
-    `The template is used by a campaign (${campaigns.map((name) => JSON.stringify(name)).join(', ')}): remove that first.`,
+    `The template is used by ${uses.map(({ kind, name }) => `the ${kind} ${JSON.stringify(name)}`).join(', ')}: what was sent is shown by it, and what will be is made of it.`,
   )

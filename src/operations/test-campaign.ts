@@ -1,7 +1,9 @@
 import { type AudienceMember, sampleAudience } from '../db/campaign-audience.js'
+import type { Campaign } from '../db/campaigns.js'
 import { findContactByAddress } from '../db/contacts.js'
 import { findList } from '../db/lists.js'
 import { findSender } from '../db/senders.js'
+import { findSequence } from '../db/sequences.js'
 import { findTemplate, findTemplateVersion } from '../db/templates.js'
 import { foldAddress, parseMailbox } from '../domain/address.js'
 import { PostriderError } from '../errors.js'
@@ -23,7 +25,8 @@ export async function testCampaign(context: Context, workspaceId: string, id: st
     throw new PostriderError('campaign_invalid', 'A test needs one address, such as ada@example.com.', {
       problems: [{ path: ['to'], detail: 'must be one address, such as ada@example.com' }],
     })
-  const { templateId, templateVersion, senderId, listId } = campaign
+  const { templateVersion, senderId, listId } = campaign
+  const templateId = campaign.templateId ?? (await firstTemplate(context, campaign))
   const [template, sender, list, known, [first]] = await Promise.all([
     templateVersion === null
       ? findTemplate(db, workspaceId, templateId)
@@ -38,7 +41,13 @@ export async function testCampaign(context: Context, workspaceId: string, id: st
   if (!contact) throw notReady('The list has nobody to render it for.')
   const launched = { ...campaign, campaignId: id, campaignName: campaign.name, listName: list.name }
   const from = { fromName: sender.name, fromAddress: sender.address }
-  const content = toContent({ ...launched, ...from, ...template, templateVersion: template.version })
+  const content = toContent({
+    ...launched,
+    ...from,
+    ...template,
+    templateId: template.id,
+    templateVersion: template.version,
+  })
   const rendered = context.renderer.render(
     content,
     // The link in it is a real one: it must not unsubscribe whoever it was rendered for.
@@ -58,6 +67,14 @@ export async function testCampaign(context: Context, workspaceId: string, id: st
     },
   ])
   return emails[0]!
+}
+
+/** Of a sequence, its first email is tested. */
+async function firstTemplate({ db }: Context, { workspaceId, sequenceId }: Campaign): Promise<string> {
+  const sequence = await findSequence(db, workspaceId, sequenceId ?? '')
+  const first = sequence?.graph.nodes.find((node) => node.type === 'send')
+  if (!first) throw notReady('Its sequence was removed.')
+  return first.templateId
 }
 
 const notReady = (why: string) => new PostriderError('campaign_not_ready', `The campaign cannot be tested: ${why}`)

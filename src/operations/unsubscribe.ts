@@ -1,11 +1,13 @@
 import type { Sql } from '../db/client.js'
 import { insertEvent } from '../db/events.js'
 import { deleteOptOut, insertOptOut, type OptOutSource } from '../db/opt-outs.js'
-import { findCampaignEmail, findLinkedList, skipUnsubscribed } from '../db/unsubscribe.js'
+import { lockWalks } from '../db/enrollments.js'
+import { findCampaignEmail, findLinkedList, findWalksOfList, skipUnsubscribed } from '../db/unsubscribe.js'
 import { foldAddress, maskAddress } from '../domain/address.js'
 import { showId } from '../id.js'
 import type { Link } from '../link-signer.js'
 import type { Context } from './context.js'
+import { walkEnrollment } from './walk-enrollment.js'
 
 /** What an unsubscribe link shows and does. No login: whoever has the mail may say so. */
 export interface Subscription {
@@ -29,8 +31,9 @@ export async function unsubscribe(context: Context, token: string, source: OptOu
     const isNew = await insertOptOut(tx, link.listId, foldedAddress, source)
     // Also when it was said before: what was planned since must not go out either.
     const skipped = await skipUnsubscribed(tx, workspaceId, { ...link, foldedAddress })
+    const stopped = await stopWalks(tx, context, workspaceId, { ...link, foldedAddress })
     if (isNew) await tell(tx, workspaceId, link, 'unsubscribed', source)
-    context.log.info({ list: link.listId, isNew, skipped: skipped.length }, 'unsubscribed')
+    context.log.info({ list: link.listId, isNew, skipped: skipped.length, stopped }, 'unsubscribed')
     return true
   })
 }
@@ -43,6 +46,20 @@ export async function resubscribe(context: Context, token: string): Promise<Subs
     context.log.info({ list: link.listId, isNew }, 'resubscribed')
     return false
   })
+}
+
+/** Whoever walks a sequence for the list is out of it. */
+async function stopWalks(
+  tx: Sql,
+  context: Context,
+  workspaceId: string,
+  of: { readonly listId: string; readonly contactId: string; readonly foldedAddress: string },
+): Promise<number> {
+  let stopped = 0
+  const happening = { kind: 'event' as const, event: 'unsubscribed' }
+  for (const enrollment of await lockWalks(tx, workspaceId, await findWalksOfList(tx, workspaceId, of)))
+    if (await walkEnrollment(tx, enrollment, happening, context)) stopped++
+  return stopped
 }
 
 async function act(
@@ -62,6 +79,7 @@ async function tell(tx: Sql, workspaceId: string, link: Link, type: string, sour
   const { listId, contactId, campaignId, address } = link
   await insertEvent(tx, workspaceId, {
     emailId: campaignId === null ? null : await findCampaignEmail(tx, workspaceId, campaignId, contactId),
+    contactId,
     type,
     payload: {
       recipient: foldAddress(address),
