@@ -10,7 +10,7 @@ import { newId } from './id.js'
 import type { LinkSigner } from './link-signer.js'
 import type { Log } from './log.js'
 import type { Context } from './operations/context.js'
-import { type Providers, readCredentials } from './compose-providers.js'
+import type { Providers } from './compose-providers.js'
 import type { SecretBox } from './secret-box.js'
 import type { CampaignRenderer } from './templates/render-campaign-email.js'
 import { createTemplateCache } from './templates/template-cache.js'
@@ -29,6 +29,7 @@ export interface ContextOptions {
   readonly publicUrl: string
   readonly renderer: CampaignRenderer
   readonly batchSize: number
+  readonly random: () => number
 }
 
 /** A group is one statement: up to so many emails, or one large call. */
@@ -92,11 +93,12 @@ export function composeContext(options: ContextOptions): Context & SenderFinder 
     readLink: (token) => links.read(token),
     renderer,
     batchSize,
+    random: options.random,
     templates: createTemplateCache(),
     wake: (later) => waker.wake(later),
     newLease: () => ({ token: newId(), worker, leaseMs }),
     sealCredentials(credentials) {
-      readCredentials(credentials)
+      providers.check(credentials)
       return secretBox().seal(JSON.stringify(credentials))
     },
     openCredentials: (sealed) => JSON.parse(secretBox().open(sealed)) as SenderCredentials,

@@ -17,6 +17,8 @@ import { isPrivateKey, type SecretBox } from './secret-box.js'
 export interface Providers {
   /** Null when this process cannot send for it: its mail goes by SMTP, and here SMTP_URL is not set. */
   of(sender: Sender): Provider | null
+  /** Throws a sentence about what is wrong with them. */
+  check(credentials: SenderCredentials): void
   close(): Promise<void>
 }
 
@@ -26,12 +28,14 @@ export interface ProvidersOptions {
   /** Of the settings; null: the dev inbox. */
   readonly smtp: SmtpSettings | null
   readonly secretBox: () => SecretBox
+  /** The only ones there may be, as host:port; absent: any. */
+  readonly mailServers?: readonly string[] | undefined
   readonly timeouts?: SmtpProviderOptions['timeouts']
 }
 
 const CAPTURED_TOGETHER = 100
 
-export function composeProviders({ db, log, smtp, secretBox, timeouts }: ProvidersOptions): Providers {
+export function composeProviders({ db, log, smtp, secretBox, mailServers, timeouts }: ProvidersOptions): Providers {
   const keep = groupCommit<Captured, void>(
     async (captured) => {
       await insertCapturedEmails(db, captured)
@@ -40,8 +44,9 @@ export function composeProviders({ db, log, smtp, secretBox, timeouts }: Provide
     { maxItems: CAPTURED_TOGETHER, maxFlushes: 2 },
   )
   const capture = createCaptureProvider({ compose: composeMessage, keep })
+  // Asked again for every provider that is made: however its sender was stored, nothing leads to another server.
   const makeSmtp = (settings: SmtpSettings) =>
-    createSmtpProvider(settings, composeMessage, { log, ...(timeouts && { timeouts }) })
+    createSmtpProvider(requireAllowed(settings, mailServers), composeMessage, { log, ...(timeouts && { timeouts }) })
   const configured = smtp === null ? capture : makeSmtp(smtp)
   /** By sender, with the credentials it was made for: changed ones make a new one. */
   const own = new Map<string, { credentials: string; provider: Provider }>()
@@ -57,6 +62,7 @@ export function composeProviders({ db, log, smtp, secretBox, timeouts }: Provide
       own.set(id, { credentials, provider: made })
       return made
     },
+    check: (credentials) => void requireAllowed(readCredentials(credentials), mailServers),
     async close() {
       await Promise.all(
         [capture, configured, ...[...own.values()].map(({ provider }) => provider)].map((p) => p.close()),
@@ -65,17 +71,24 @@ export function composeProviders({ db, log, smtp, secretBox, timeouts }: Provide
   }
 }
 
-/** Throws a sentence about what is wrong with them. */
-export function readCredentials({ smtpUrl, dkim }: SenderCredentials): SmtpSettings {
+function readCredentials({ smtpUrl, dkim }: SenderCredentials): SmtpSettings {
   const settings = parseSmtpUrl(smtpUrl)
   if (dkim !== null && !isPrivateKey(dkim.privateKey)) throw new Error('The DKIM key must be a private key in PEM.')
   return { ...settings, dkim }
 }
 
+function requireAllowed(settings: SmtpSettings, mailServers: ProvidersOptions['mailServers']): SmtpSettings {
+  if (mailServers?.includes(`${settings.host}:${settings.port}`) ?? true) return settings
+  throw new Error(`No mail server may be used here but ${mailServers!.join(', ')}.`)
+}
+
 /** What the settings say about the mail server of the default sender. */
-export function readSmtpUrl(url: string, dkim: SmtpSettings['dkim']): SmtpSettings {
+export function readSmtpUrl(
+  url: string,
+  { dkim = null, mailServers }: { dkim?: SmtpSettings['dkim']; mailServers?: readonly string[] },
+): SmtpSettings {
   try {
-    return { ...parseSmtpUrl(url), dkim }
+    return requireAllowed({ ...parseSmtpUrl(url), dkim }, mailServers)
   } catch (error) {
     throw new PostriderError('setting_invalid', `SMTP_URL: ${(error as Error).message}`)
   }

@@ -1,7 +1,9 @@
 import { hostname } from 'node:os'
 import { join } from 'node:path'
+import { createAfterwards } from './afterwards.js'
 import { composeContext } from './compose-context.js'
 import { composeProviders, readSmtpUrl } from './compose-providers.js'
+import { composeRelay } from './compose-relay.js'
 import { dismissAction, findAction, retryAction, readBacklog, resolveAction } from './db/actions.js'
 import { cancelActions } from './db/cancel-actions.js'
 import { joinTransaction } from './db/client.js'
@@ -19,11 +21,14 @@ import { RETRY_POLICIES } from './domain/retry.js'
 import { createEmails } from './emails.js'
 import { createDispatcher } from './engine/dispatcher.js'
 import { createOutcomeNotes } from './engine/outcome-notes.js'
+import { countMinutes, createCounter } from './engine/counter.js'
 import { createPruner } from './engine/pruner.js'
 import { createPump } from './engine/pump.js'
 import { createRescuer, rebuild } from './engine/rescuer.js'
 import { createSender } from './engine/sender.js'
 import { createWaker } from './engine/waker.js'
+import { createWalker } from './engine/walker.js'
+import { createEvents } from './events.js'
 import { groupCommit } from './group-commit.js'
 import type { App } from './http/create-app.js'
 import { DEFAULT_WORKSPACE, newId } from './id.js'
@@ -31,7 +36,9 @@ import { createLinkSigner } from './link-signer.js'
 import { createLog } from './log.js'
 import { createMetrics } from './metrics.js'
 import { ensureConfiguredSender, followSettings } from './operations/configured-sender.js'
+import { stopAfter } from './operations/enrollments.js'
 import { createDeliveryLoader } from './operations/load-delivery.js'
+import { createStepLoader } from './operations/load-step.js'
 import { INLINE_DEADLINE_MS } from './operations/send-emails.js'
 import { scheduleActions } from './operations/schedule-actions.js'
 import { findSecret } from './secret.js'
@@ -44,13 +51,13 @@ const MAIL_FROM: Mailbox = { name: 'Postrider', address: 'hello@localhost' }
 const DATA_DIRECTORY = './.postrider'
 const PUBLIC_URL = 'http://127.0.0.1:3400'
 const LOADED_TOGETHER = 500
-/** Of a campaign, due and unsent: one is being sent while the next is planned. */
-const BATCHES_AHEAD = 2
+/** Of a campaign, due and unsent: so many that it never runs dry between two of its turns, or others would get ahead. */
+const BATCHES_AHEAD = 6
 
 export async function createPostrider(options: PostriderOptions = {}): Promise<Postrider> {
   const log = options.log ?? createLog('warn')
   const workspaceId = options.workspaceId ?? DEFAULT_WORKSPACE
-  const smtp = options.smtpUrl ? readSmtpUrl(options.smtpUrl, options.dkim ?? null) : null
+  const smtp = options.smtpUrl ? readSmtpUrl(options.smtpUrl, options) : null
   const opened = await openDatabase({
     databaseUrl: options.databaseUrl ?? null,
     dataDirectory: options.dataDirectory ?? DATA_DIRECTORY,
@@ -69,8 +76,11 @@ export async function createPostrider(options: PostriderOptions = {}): Promise<P
     throw error
   }
 
+  const random = options.random ?? Math.random
   const worker = `${hostname()}:${process.pid}:${newId().slice(-6)}`
   const leaseMs = options.leaseMs ?? 60_000
+  const sweepMs = options.sweepMs ?? 5_000
+  const concurrency = options.concurrency ?? 20
   const policies = options.retryPolicies ?? RETRY_POLICIES
   const mailFrom = options.mailFrom ?? MAIL_FROM
   const dataDirectory = options.dataDirectory ?? DATA_DIRECTORY
@@ -81,24 +91,40 @@ export async function createPostrider(options: PostriderOptions = {}): Promise<P
   const links = createLinkSigner(readSecret)
   const renderer = createCampaignRenderer({ publicUrl, sign: links })
 
-  const metrics = createMetrics({ backlog: () => readBacklog(db), countActions: () => countLiveActions(db) })
+  const metrics = createMetrics({
+    backlog: () => readBacklog(db),
+    countActions: () => countLiveActions(db),
+    broker: () => (relay.isWanted ? { name: relay.name, isUp: relay.carries() } : null),
+  })
   const providers = composeProviders({
     db,
     log,
     smtp,
     secretBox: openSecretBox,
+    mailServers: options.mailServers,
     ...(options.smtpTimeouts && { timeouts: options.smtpTimeouts }),
   })
   const together = { maxItems: LOADED_TOGETHER, maxFlushes: 2 }
+  const loadRecipient = groupCommit<RecipientRequest, LoadedRecipient>(
+    (requests) => loadRecipients(db, requests),
+    together,
+  )
   const load = createDeliveryLoader({
     db,
     loadMessage: groupCommit<DeliveryRequest, LoadedMessage | null>(
       (requests) => loadDeliveries(db, requests),
       together,
     ),
-    loadRecipient: groupCommit<RecipientRequest, LoadedRecipient>((requests) => loadRecipients(db, requests), together),
+    loadRecipient,
     findSender: (of, id) => context.findSender(of, id),
     renderer: () => context.renderer,
+    loadStep: createStepLoader({
+      db,
+      random,
+      loadRecipient,
+      findSender: (of, id) => context.findSender(of, id),
+      renderer: () => context.renderer,
+    }),
   })
   const sender = createSender({
     db,
@@ -112,6 +138,18 @@ export async function createPostrider(options: PostriderOptions = {}): Promise<P
     onAttempt: (attempt) => metrics.onAttempt(attempt),
   })
   const notes = createOutcomeNotes(join(dataDirectory, 'notes'), worker, log)
+  const relay = composeRelay({
+    brokerUrl: options.brokerUrl ?? null,
+    db,
+    log,
+    sweepMs,
+    concurrency,
+    metrics: () => metrics,
+    dispatcher: () => dispatcher,
+  })
+  const afterwards = createAfterwards((error) =>
+    log.warn({ err: error }, 'an enrollment could not be stopped at once; its next email or wait will see to it'),
+  )
   const dispatcher = createDispatcher({
     db,
     log,
@@ -119,21 +157,40 @@ export async function createPostrider(options: PostriderOptions = {}): Promise<P
     policies,
     worker,
     leaseMs,
-    handlers: { send: sender, batch: createPump({ log, batchesAhead: BATCHES_AHEAD }), ...options.handlers },
-    concurrency: options.concurrency ?? 20,
-    onSettled: (action, outcome) => metrics.onSettled(action, outcome),
+    handlers: {
+      send: sender,
+      batch: createPump({ log, random, batchesAhead: BATCHES_AHEAD }),
+      ...createWalker({ log, random }),
+      ...options.handlers,
+    },
+    concurrency,
+    sweepMs,
+    onSettled: (action, outcome) => {
+      metrics.onSettled(action, outcome)
+      relay.onSettled(outcome)
+      afterwards.add(stopAfter({ db, log, random }, action, outcome))
+    },
     onRepeated: () => waker.wake(false),
+    ...(relay.isWanted && { brokered: () => relay.carries() }),
+    onDropped: (messages) => metrics.onDropped(relay.name, messages),
+    onEarly: () => relay.wake(),
   })
-  const waker = createWaker({ db, log, local: (later) => dispatcher.wake(later), others: opened.shared })
+  const wake = (later?: boolean) => {
+    dispatcher.wake(later)
+    relay.wake()
+  }
+  const waker = createWaker({ db, log, local: wake, others: opened.shared })
   const resend = { maxAttempts: policies.transactional.maxAttempts, waitMs: policies.transactional.waitsMs[0] ?? 0 }
   const rescuer = createRescuer({
     db,
     log,
     resend,
-    intervalMs: options.sweepMs ?? 5_000,
-    onDue: () => dispatcher.wake(false),
+    intervalMs: sweepMs,
+    relayed: relay.isWanted,
+    onDue: () => wake(false),
     onRebuilt: (rebuilt) => metrics.onRebuilt(rebuilt),
   })
+  const counter = createCounter({ db, log })
   const pruner = createPruner({ db, log, retentionMs: options.retentionMs ?? 90 * 86_400_000 })
   const context = composeContext({
     db,
@@ -147,14 +204,18 @@ export async function createPostrider(options: PostriderOptions = {}): Promise<P
     links,
     publicUrl,
     renderer,
+    random,
     batchSize: options.batchSize ?? BATCH_SIZES.default,
   })
   const configured = { ...mailFrom, provider: smtp === null ? ('capture' as const) : ('smtp' as const) }
   let ready = true
+  let works = false
   const tick = async (forMs: number) => {
     const rebuilt = await rebuild(db, resend)
     log.info(rebuilt, 'rebuilt')
     await dispatcher.drain(AbortSignal.timeout(forMs))
+    await afterwards.over()
+    await countMinutes(db)
     return dispatcher.counts
   }
   const createApp = async (): Promise<App> =>
@@ -163,11 +224,18 @@ export async function createPostrider(options: PostriderOptions = {}): Promise<P
       metrics,
       tick,
       apiKey: options.apiKey ?? null,
+      adminPassword: options.adminPassword ?? null,
       cronSecret: options.cronSecret ?? null,
       rateLimit: options.rateLimit ?? 1_000,
       inlineDeadlineMs: options.inlineDeadlineMs ?? INLINE_DEADLINE_MS,
       isReady: () => ready,
+      settings: options.settings ?? [],
+      database: options.databaseUrl ? 'postgresql' : 'embedded',
+      broker: options.brokerUrl ? new URL(options.brokerUrl).protocol.replace(':', '') : null,
+      // Only who relays can know: a process that only answers never asks the broker.
+      brokerDown: () => (works && relay.isWanted && !relay.carries() ? relay.name : null),
       retryPolicies: policies,
+      ...(options.dashboardDirectory !== undefined && { dashboardDirectory: options.dashboardDirectory }),
     })
   // The API is more to load than all the rest: a worker, or a command that only asks, does without it.
   let app: Promise<App> | undefined
@@ -176,8 +244,11 @@ export async function createPostrider(options: PostriderOptions = {}): Promise<P
 
   const stop = async () => {
     ready = false
-    await Promise.all([stopListening?.(), rescuer.stop(), pruner.stop()])
+    const loops = [rescuer.stop(), pruner.stop(), counter.stop()]
+    const [{ closed }] = await Promise.all([relay.stop(), stopListening?.(), ...loops])
     await dispatcher.stop()
+    await afterwards.over()
+    await closed()
     await (await app)?.close()
     await waker.close()
     await providers.close()
@@ -194,6 +265,7 @@ export async function createPostrider(options: PostriderOptions = {}): Promise<P
   return {
     context,
     emails: createEmails(context, workspaceId, options.inlineDeadlineMs ?? INLINE_DEADLINE_MS),
+    events: createEvents(context, workspaceId),
     async fetch(request, env) {
       app ??= createApp()
       return (await app).fetch(request, env)
@@ -224,12 +296,15 @@ export async function createPostrider(options: PostriderOptions = {}): Promise<P
       await notes.replay(db)
       stopListening ??= await db.listen(
         WAKE_CHANNEL,
-        () => dispatcher.wake(),
+        () => wake(),
         (error) => log.warn({ err: error }, 'wake-ups from others are lost; polling until they are back'),
       )
       rescuer.start()
       pruner.start()
+      counter.start()
       dispatcher.start()
+      await relay.start()
+      works = true
     },
     stop: () => (stopped ??= stop()),
     async tick(forMs = 50_000) {

@@ -1,5 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { parseEnv } from 'node:util'
+import { parseBrokerUrl } from './brokers/parse-broker-url.js'
 import { parseMailbox } from './domain/address.js'
 import { BATCH_SIZES } from './domain/campaign.js'
 import { findClosest } from './domain/did-you-mean.js'
@@ -16,8 +17,11 @@ import { parseSmtpUrl } from './providers/parse-smtp-url.js'
  * are mounted. Every setting is checked when the process starts: a wrong one stops it with a sentence, before any mail.
  */
 export interface Config {
+  /** All of them as they take effect, for people to read. */
+  readonly settings: readonly ShownSetting[]
   readonly databaseUrl: string | null
   readonly dataDirectory: string
+  readonly brokerUrl: string | null
   readonly workerConcurrency: number
   readonly leaseMs: number
   readonly sweepMs: number
@@ -37,6 +41,12 @@ export interface Config {
   readonly rateLimit: number
   readonly inlineDeadlineMs: number
   readonly logLevel: LogLevel
+}
+
+export interface ShownSetting {
+  readonly name: string
+  readonly value: string
+  readonly source: string
 }
 
 interface Setting {
@@ -59,6 +69,11 @@ export const SETTINGS = {
     help: 'Directory of the embedded database; one process owns it at a time.',
     fallback: './.postrider',
   },
+  BROKER_URL: {
+    help: 'Redis (redis://…, with BullMQ) or RabbitMQ (amqp://…) to tell workers what is due; without it they look for themselves. ?prefix=shop keeps two installations apart.',
+    fallback: '',
+    secret: 'url',
+  },
   SMTP_URL: {
     help: 'The mail server of the default sender, smtp://user:password@host:587 or smtps://…; without it the dev inbox keeps every email.',
     fallback: '',
@@ -77,7 +92,10 @@ export const SETTINGS = {
   MAIL_FROM: { help: 'Who the default sender is.', fallback: 'Postrider <hello@localhost>' },
   HOST: { help: 'Address the HTTP server listens on.', fallback: '127.0.0.1' },
   PORT: { help: 'Port the HTTP server listens on, 0 to 65535; 0 takes any that is free.', fallback: '3400' },
-  PUBLIC_URL: { help: 'Where links in emails lead to; http://HOST:PORT unless set.', fallback: '' },
+  PUBLIC_URL: {
+    help: 'Where links in emails lead to and the dashboard is reached; http://HOST:PORT unless set.',
+    fallback: '',
+  },
   POSTRIDER_SECRET: {
     help: 'Seals stored credentials and signs links; made in POSTRIDER_DATA with the embedded database, needed with DATABASE_URL. At least 16 characters.',
     fallback: '',
@@ -88,7 +106,11 @@ export const SETTINGS = {
     fallback: '',
     secret: 'whole',
   },
-  POSTRIDER_ADMIN_PASSWORD: { help: 'Password of the dashboard.', fallback: '', secret: 'whole' },
+  POSTRIDER_ADMIN_PASSWORD: {
+    help: 'What the user admin of the dashboard logs in with; without it a link to choose a password is printed at the start.',
+    fallback: '',
+    secret: 'whole',
+  },
   CRON_SECRET: {
     help: 'Bearer of /api/cron/send-emails, which answers 404 without it; at least 16 characters.',
     fallback: '',
@@ -139,8 +161,10 @@ export function parseConfig(environment: Environment): Config {
   refuseUnknown(environment)
   const text = (name: SettingName) => readSetting(environment, name)
   return {
+    settings: describeConfig(environment),
     databaseUrl: parseDatabaseUrl(text('DATABASE_URL')),
     dataDirectory: text('POSTRIDER_DATA'),
+    brokerUrl: parseBrokerSetting(text('BROKER_URL')),
     workerConcurrency: whole('WORKER_CONCURRENCY', text('WORKER_CONCURRENCY'), 1, 10_000),
     leaseMs: whole('LEASE_SECONDS', text('LEASE_SECONDS'), 5, 3_600) * 1_000,
     sweepMs: whole('SWEEP_SECONDS', text('SWEEP_SECONDS'), 1, 3_600) * 1_000,
@@ -164,7 +188,7 @@ export function parseConfig(environment: Environment): Config {
 }
 
 /** Every setting as it takes effect, with secrets blotted out, for people to read. */
-export function describeConfig(environment: Environment): { name: string; value: string; source: string }[] {
+export function describeConfig(environment: Environment): ShownSetting[] {
   return NAMES.map((name) => {
     const source = environment[`${name}_FILE`] ? 'file' : environment[name] ? 'set' : 'default'
     const value = readSetting(environment, name)
@@ -197,6 +221,12 @@ function parseMailFrom(text: string): Mailbox {
   const mailbox = parseMailbox(text)
   if (!mailbox) throw invalid('MAIL_FROM', text, 'one address such as Ada <ada@example.com>')
   return mailbox
+}
+
+function parseBrokerSetting(text: string): string | null {
+  if (text === '') return null
+  parseBrokerUrl(text)
+  return text
 }
 
 function parseSmtpSetting(text: string): string | null {
@@ -288,7 +318,7 @@ const invalid = (name: string, value: string, wanted: string) =>
 /** Only names in our own space can be mistakes: the environment is full of other people's variables. */
 function refuseUnknown(environment: Environment): void {
   const ours =
-    /^(POSTRIDER|RETRY|MAX_ATTEMPTS|LEASE|SWEEP|RETENTION|WORKER_CONC|SMTP_URL|MAIL_FROM|CRON_SECRET|DKIM|RATE_LIMIT|INLINE_DEADLINE)[A-Z_]*$/
+    /^(POSTRIDER|RETRY|MAX_ATTEMPTS|LEASE|SWEEP|RETENTION|WORKER_CONC|BROKER|SMTP_URL|MAIL_FROM|CRON_SECRET|DKIM|RATE_LIMIT|INLINE_DEADLINE)[A-Z_]*$/
   for (const name of Object.keys(environment)) {
     const base = name.replace(/_FILE$/, '')
     if (!ours.test(name) || NAMES.includes(base as SettingName)) continue

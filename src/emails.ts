@@ -1,6 +1,6 @@
 import { type DrizzleTransaction, joinTransaction, type QueryRunner } from './db/client.js'
 import type { Email, EmailSummary } from './db/emails.js'
-import type { EmailFilter } from './db/list-emails.js'
+import type { EmailFilter } from './db/email-filter.js'
 import { WAKE_CHANNEL } from './db/wake-channel.js'
 import type { NewEmail } from './domain/new-email.js'
 import { PostriderError } from './errors.js'

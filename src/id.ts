@@ -20,7 +20,22 @@ export const instantOf = (id: string): Date => new Date(Number.parseInt(id.repla
 export const DEFAULT_WORKSPACE = '00000000-0000-7000-8000-000000000000'
 
 /** Ids that people see say what they are of. */
-export const ID_PREFIXES = ['em', 'snd', 'key', 'evt', 'cap', 'ctc', 'lst', 'imp', 'tpl', 'cmp'] as const
+export const ID_PREFIXES = [
+  'em',
+  'snd',
+  'key',
+  'evt',
+  'cap',
+  'ctc',
+  'lst',
+  'imp',
+  'tpl',
+  'cmp',
+  'seq',
+  'enr',
+  'usr',
+  'aud',
+] as const
 export type IdPrefix = (typeof ID_PREFIXES)[number]
 
 export const showId = (prefix: IdPrefix, id: string): string => `${prefix}_${id.replaceAll('-', '')}`

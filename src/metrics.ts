@@ -11,6 +11,11 @@ export interface Metrics {
   readonly contentType: string
   onAttempt(attempt: Attempt): void
   onSettled(action: LeasedAction, outcome: Outcome): void
+  /** So many hints were confirmed by the broker. */
+  onPublished(broker: string, hints: number): void
+  onSwept(broker: string, swept: Readonly<Record<'lost' | 'unclaimed' | 'unpublished', number>>): void
+  /** Messages that found nothing to do. */
+  onDropped(broker: string, messages: number): void
   onRebuilt(rebuilt: { readonly pending: number; readonly uncertain: number; readonly promoted: number }): void
 }
 
@@ -25,6 +30,8 @@ export interface ActionCount {
 export interface MetricsSource {
   backlog(): Promise<Backlog>
   countActions(): Promise<readonly ActionCount[]>
+  /** Null without a broker. */
+  broker(): { readonly name: string; readonly isUp: boolean } | null
 }
 
 export function createMetrics(source: MetricsSource): Metrics {
@@ -73,12 +80,48 @@ export function createMetrics(source: MetricsSource): Metrics {
     help: 'Actions the sweep brought back or made due.',
     registers,
   })
+  const published = new Counter({
+    name: 'postrider_hints_published_total',
+    help: 'Hints a broker has confirmed.',
+    labelNames: ['broker'],
+    registers,
+  })
+  const lost = new Counter({
+    name: 'postrider_hints_lost_total',
+    help: 'Hints the broker had and lost, as far as its own counts prove it.',
+    labelNames: ['broker'],
+    registers,
+  })
+  const repeated = new Counter({
+    name: 'postrider_hints_repeated_total',
+    help: 'Hints the sweep published again: lost, or not claimed or not confirmed in time.',
+    labelNames: ['broker'],
+    registers,
+  })
+  const dropped = new Counter({
+    name: 'postrider_hints_dropped_total',
+    help: 'Messages that found nothing to do: their action was settled, canceled, held or taken.',
+    labelNames: ['broker'],
+    registers,
+  })
+  const brokerUp = new Gauge({
+    name: 'postrider_broker_up',
+    help: 'Whether the broker tells this process what is due; 0 while it looks for itself.',
+    labelNames: ['broker'],
+    registers,
+  })
   new Gauge({ name: 'postrider_build_info', help: 'Which version this is.', labelNames: ['version'], registers })
     .labels(VERSION)
     .set(1)
 
   /** What only the database knows. When it is away that is unknown, not what it was before. */
   const refresh = async () => {
+    const broker = source.broker()
+    if (broker) {
+      brokerUp.labels(broker.name).set(broker.isUp ? 1 : 0)
+      // From 0 on: of a series that begins with its first loss no rate would show that loss.
+      for (const counter of [published, lost, repeated, dropped]) counter.labels(broker.name).inc(0)
+    }
     due.set(Number.NaN)
     oldest.set(Number.NaN)
     actions.reset()
@@ -104,9 +147,17 @@ export function createMetrics(source: MetricsSource): Metrics {
       if (outcome.kind === 'failed') dead.inc()
       if (outcome.kind === 'uncertain') uncertain.inc()
     },
-    onRebuilt({ pending, uncertain: lost, promoted }) {
+    onPublished: (broker, hints) => published.labels(broker).inc(hints),
+    onSwept(broker, swept) {
+      const again = swept.lost + swept.unclaimed + swept.unpublished
+      lost.labels(broker).inc(swept.lost)
+      repeated.labels(broker).inc(again)
+      rebuilt.inc(again)
+    },
+    onDropped: (broker, messages) => dropped.labels(broker).inc(messages),
+    onRebuilt({ pending, uncertain: undecided, promoted }) {
       rebuilt.inc(pending + promoted)
-      uncertain.inc(lost)
+      uncertain.inc(undecided)
     },
   }
 }

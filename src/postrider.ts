@@ -10,6 +10,7 @@ import type { RetryPolicies } from './domain/retry.js'
 import type { Emails } from './emails.js'
 import type { Dispatcher } from './engine/dispatcher.js'
 import type { Handlers } from './engine/handler.js'
+import type { Events } from './events.js'
 import type { Log } from './log.js'
 import type { Context } from './operations/context.js'
 import type { SmtpProviderOptions } from './providers/smtp.js'
@@ -32,10 +33,16 @@ export interface PostriderOptions {
   readonly retentionMs?: number
   /** How many people a campaign plans at a time unless it says otherwise. */
   readonly batchSize?: number
+  /** From 0 to before 1, for the gaps between the emails of a sequence's sender; for tests. */
+  readonly random?: () => number
   readonly retryPolicies?: RetryPolicies
+  /** Redis (BullMQ) or RabbitMQ, to tell workers what is due. Without it they look for themselves. */
+  readonly brokerUrl?: string | null
   readonly maxConnections?: number
   /** The mail server of the default sender. Without it the dev inbox keeps every email. */
   readonly smtpUrl?: string | null
+  /** The only mail servers, as host:port, that this process connects to; a sender with another is refused. Absent: any. */
+  readonly mailServers?: readonly string[]
   /** What the default sender signs with. */
   readonly dkim?: SmtpSettings['dkim']
   /** Who the default sender is. */
@@ -46,6 +53,8 @@ export interface PostriderOptions {
   readonly publicUrl?: string
   /** An API key of the default workspace with all scopes. */
   readonly apiKey?: string | null
+  /** What the dashboard's user admin logs in with; without it, with the password chosen by a link. */
+  readonly adminPassword?: string | null
   readonly cronSecret?: string | null
   readonly rateLimit?: number
   readonly inlineDeadlineMs?: number
@@ -54,12 +63,17 @@ export interface PostriderOptions {
   readonly log?: Log
   /** For tests: the SQL expression that is asked for the time, instead of the database's own clock. */
   readonly now?: string
+  /** What the dashboard shows as the settings in force, without secrets. */
+  readonly settings?: readonly { readonly name: string; readonly value: string; readonly source: string }[]
+  /** For tests: where the built dashboard is. */
+  readonly dashboardDirectory?: string
   /** For tests: how long each step of a conversation with a mail server may take. */
   readonly smtpTimeouts?: SmtpProviderOptions['timeouts']
 }
 
 export interface Postrider {
   readonly emails: Emails
+  readonly events: Events
   /** The HTTP API, for any server that speaks the web's Request and Response. */
   fetch(request: Request, env?: unknown): Response | Promise<Response>
   readonly actions: {

@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import type { EmailFilter } from '../db/list-emails.js'
+import type { EmailFilter } from '../db/email-filter.js'
 import { foldAddress } from '../domain/address.js'
 import { EMAIL_STATUSES } from '../domain/email-status.js'
 import { readChoice } from './choices.js'

@@ -3,30 +3,35 @@ import type { Config } from '../config.js'
 import type { Backlog } from '../db/actions.js'
 import { VERSION } from '../version.js'
 import type { FirstKey } from './first-key.js'
+import { describeLogin, type FirstLogin } from './first-login.js'
 
-/** What `start` says once it is ready: what it is, where it is, and how to send a first email. */
+/** What `start` says once it is ready: what it is, where it is, how to log in, and how to send a first email. */
 export interface Greeted {
   readonly postrider: Pick<Postrider, 'database' | 'migrated'>
   readonly config: Pick<Config, 'smtpUrl' | 'mailFrom' | 'workerConcurrency' | 'leaseMs'>
   readonly backlog: Pick<Backlog, 'due' | 'attention'>
   readonly url: string
   readonly firstKey: FirstKey
+  readonly dashboardUrl: string
+  readonly firstLogin: FirstLogin
 }
 
-export function greet({ postrider, config, backlog, url, firstKey }: Greeted): string {
+export function greet({ postrider, config, backlog, url, firstKey, dashboardUrl, firstLogin }: Greeted): string {
   const facts = {
     database: postrider.database.description,
     schema: postrider.migrated.length > 0 ? `applied ${postrider.migrated.join(', ')}` : 'up to date',
     mail: describeMail(config.smtpUrl),
     worker: `${config.workerConcurrency} emails at once, leases of ${config.leaseMs / 1_000} s`,
     backlog: `${backlog.due} due, ${backlog.attention} failed or uncertain`,
+    dashboard: dashboardUrl,
+    'log in': describeLogin(firstLogin),
     API: `${url}/api`,
     docs: `${url}/api/docs`,
     'API key': describeKey(firstKey),
   }
   return `Postrider ${VERSION}
 ${Object.entries(facts)
-  .map(([name, value]) => `  ${name.padEnd(8)}  ${value}`)
+  .map(([name, value]) => `  ${name.padEnd(9)}  ${value}`)
   .join('\n')}
 
 ${suggest(url, firstKey, config)}

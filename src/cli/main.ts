@@ -1,16 +1,21 @@
 #!/usr/bin/env node
 import { Command, CommanderError } from 'commander'
+import { addAdmin } from './commands/admin.js'
 import { addCampaigns } from './commands/campaigns.js'
 import { addConfig } from './commands/config.js'
 import { addContacts } from './commands/contacts.js'
+import { addDemo } from './commands/demo.js'
 import { addDoctor } from './commands/doctor.js'
 import { addEmails } from './commands/emails.js'
+import { addEnrollments } from './commands/enrollments.js'
 import { addImport } from './commands/import.js'
 import { addKeys } from './commands/keys.js'
 import { addLists } from './commands/lists.js'
 import { addMigrate } from './commands/migrate.js'
 import { addSend } from './commands/send.js'
+import { addSequences } from './commands/sequences.js'
 import { addServe } from './commands/serve.js'
+import { addSimulate } from './commands/simulate.js'
 import { addSink } from './commands/sink.js'
 import { addStart } from './commands/start.js'
 import { addTemplates } from './commands/templates.js'
@@ -32,8 +37,22 @@ const program = new Command('postrider')
 /** In the order `--help` shows them: running it, using it, looking after it. */
 const COMMANDS = [
   [addStart, addServe, addWork, addTick, addMigrate],
-  [addSend, addEmails, addTrace, addImport, addContacts, addLists, addTemplates, addCampaigns, addKeys],
-  [addSink, addDoctor, addConfig],
+  [
+    addSend,
+    addEmails,
+    addTrace,
+    addImport,
+    addContacts,
+    addLists,
+    addTemplates,
+    addSequences,
+    addCampaigns,
+    addSimulate,
+    addEnrollments,
+    addKeys,
+    addAdmin,
+  ],
+  [addDemo, addSink, addDoctor, addConfig],
 ]
 for (const add of COMMANDS.flat()) add(program)
 

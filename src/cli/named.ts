@@ -1,13 +1,15 @@
 import { type Campaign, findCampaign } from '../db/campaigns.js'
 import type { Sql } from '../db/client.js'
+import { type Enrollment, findEnrollment } from '../db/enrollments.js'
 import { listSenders, type Sender } from '../db/senders.js'
+import { findSequence, findSequenceByName, listSequences, type Sequence } from '../db/sequences.js'
 import { findTemplate, listTemplates, type Template } from '../db/templates.js'
 import { foldAddress } from '../domain/address.js'
 import { findClosest } from '../domain/did-you-mean.js'
 import { PostriderError } from '../errors.js'
 import { isId, readId } from '../id.js'
 
-/** Campaigns, templates and senders by the words people use for them. */
+/** Campaigns, templates, sequences, enrollments and senders by the words people use for them. */
 
 /** By its id only: two campaigns may have the same name. */
 export async function getCampaign(sql: Sql, workspaceId: string, text: string): Promise<Campaign> {
@@ -37,6 +39,25 @@ export async function getTemplate(sql: Sql, workspaceId: string, text: string): 
     after = { after: page.at(-1)!.id }
   }
   throw new PostriderError('template_not_found', `There is no template ${JSON.stringify(text)}.${hint(text, names)}`)
+}
+
+/** By its name, or by its id as people see it. */
+export async function getSequence(sql: Sql, workspaceId: string, text: string): Promise<Sequence> {
+  const id = readId('seq', text) ?? (isId(text) ? text : null)
+  const found = (id && (await findSequence(sql, workspaceId, id))) ?? (await findSequenceByName(sql, workspaceId, text))
+  if (found) return found
+  const names = (await listSequences(sql, workspaceId, { limit: PAGE })).map(({ name }) => name)
+  throw new PostriderError('sequence_not_found', `There is no sequence ${JSON.stringify(text)}.${hint(text, names)}`)
+}
+
+/** By its id only: a contact may walk many sequences. */
+export async function getEnrollment(sql: Sql, workspaceId: string, text: string): Promise<Enrollment> {
+  const found = await findEnrollment(sql, workspaceId, readId('enr', text) ?? text)
+  if (found) return found
+  throw new PostriderError(
+    'enrollment_not_found',
+    `There is no enrollment ${JSON.stringify(text)}. "postrider enrollments list" shows them.`,
+  )
 }
 
 /** By its address, or by its id as people see it. */

@@ -1,26 +1,25 @@
 import type { Campaign } from '../db/campaigns.js'
+import type { Sql } from '../db/client.js'
 import type { CampaignCounts } from '../domain/campaign.js'
-import { toCampaign, toProgress } from '../http/campaign-json.js'
+import { showCampaign, toProgress } from '../http/campaign-json.js'
 import { showId } from '../id.js'
 import type { Preflight } from '../operations/preflight-campaign.js'
-import type { CampaignProgress } from '../operations/read-campaign.js'
+import type { CampaignPeople, CampaignProgress } from '../operations/read-campaign.js'
 import { print, printJson } from './print.js'
 import { oneLine, wrap } from './safe-text.js'
 import { terminalWidth } from './table.js'
 
 /** What a campaign is doing, for people. Counts of nobody are left out; the rest add up to the first. */
 export function describeCampaign(progress: CampaignProgress): string {
-  const { campaign, counts, ratePerMinute, estimatedEnd, lastError, standstill } = progress
-  const facts: [name: string, value: string | null][] = [
+  const { campaign, counts, people, ratePerMinute, estimatedEnd, lastError, standstill } = progress
+  const facts: Fact[] = [
     ['status', campaign.status],
     ['scheduled', written(campaign.scheduledAt)],
     ['started', written(campaign.startedAt)],
     ['finished', written(campaign.finishedAt)],
-    ['audience', String(counts.audience)],
-    ...COUNTED.map(([name, label]): [string, string | null] => [
-      `  ${label}`,
-      counts[name] === 0 ? null : String(counts[name]),
-    ]),
+    ...(people ? ([['people', String(sumOf(people))], ...countsOf(people, PEOPLE)] satisfies Fact[]) : []),
+    [people ? 'emails' : 'audience', String(counts.audience)],
+    ...countsOf(counts, COUNTED),
     ['rate', ratePerMinute === null ? null : `${Math.round(ratePerMinute)} a minute`],
     ['ends', estimatedEnd && `about ${written(estimatedEnd)}`],
     ['last error', lastError && `${written(lastError.at)} ${lastError.text}`],
@@ -31,6 +30,26 @@ export function describeCampaign(progress: CampaignProgress): string {
     .map(([name, value]) => `  ${name.padEnd(LABEL)}  ${oneLine(value)}`)
   return [titleOf(campaign), ...lines].map((line) => wrap(line, terminalWidth(), INDENT)).join('\n')
 }
+
+type Fact = [name: string, value: string | null]
+
+const countsOf = <Name extends string>(
+  counts: Readonly<Record<Name, number>>,
+  labels: readonly (readonly [Name, string])[],
+): Fact[] => labels.map(([name, label]) => [`  ${label}`, counts[name] === 0 ? null : String(counts[name])])
+
+const sumOf = (people: CampaignPeople) => PEOPLE.reduce((sum, [name]) => sum + people[name], 0)
+
+const PEOPLE = [
+  ['active', 'active'],
+  ['paused', 'paused'],
+  ['completed', 'completed'],
+  ['stopped', 'stopped'],
+  ['notEnrolled', 'not enrolled'],
+  ['unsubscribed', 'unsubscribed'],
+  ['suppressed', 'suppressed'],
+  ['enrolledBefore', 'there before'],
+] as const satisfies [keyof CampaignPeople, string][]
 
 const COUNTED = [
   ['sent', 'sent'],
@@ -54,14 +73,18 @@ const INDENT = ' '.repeat(LABEL + 4)
 const titleOf = ({ id, name }: Campaign) => `${showId('cmp', id)} ${oneLine(name)}`
 const written = (instant: Date | null) => instant && instant.toISOString()
 
-export function printProgress(progress: CampaignProgress, { json }: { readonly json?: true }): void {
-  if (json) printJson({ ...toCampaign(progress.campaign), progress: toProgress(progress) })
+export async function printProgress(
+  sql: Sql,
+  progress: CampaignProgress,
+  { json }: { readonly json?: true },
+): Promise<void> {
+  if (json) printJson({ ...(await showCampaign(sql, progress.campaign)), progress: toProgress(progress) })
   else print(describeCampaign(progress))
 }
 
 /** After it was changed. */
-export function printCampaign(campaign: Campaign, { json }: { readonly json?: true }): void {
-  if (json) printJson(toCampaign(campaign))
+export async function printCampaign(sql: Sql, campaign: Campaign, { json }: { readonly json?: true }): Promise<void> {
+  if (json) printJson(await showCampaign(sql, campaign))
   else print(`${titleOf(campaign)}: ${campaign.status}`)
 }
 

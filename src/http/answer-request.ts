@@ -1,102 +1,107 @@
 import type { Context as HonoContext } from 'hono'
-import type { ContentfulStatusCode } from 'hono/utils/http-status'
 import { PostriderError } from '../errors.js'
 import { type IdPrefix, readId } from '../id.js'
+import { answerLogin } from './answer-login.js'
 import type { AppOptions } from './app-options.js'
+import { detailOf } from './audit-detail.js'
+import { deedOf, madeBy, withAudit } from './audit-request.js'
+import type { Watcher } from '../operations/watch-changes.js'
 import { type Authenticator, type Caller, mayUse } from './authenticate.js'
-import type { Call, Endpoint, KeyedEndpoint, OpenCall, OpenEndpoint } from './endpoint.js'
+import { type Call, type Endpoint, isSafe, type KeyedEndpoint, type OpenCall } from './endpoint.js'
+import type { LoginLimit } from './login-limit.js'
 import type { Env } from './observe.js'
 import { RequestError } from './problem.js'
 import type { RateLimit } from './rate-limit.js'
-import { readForm, readJson, readStream } from './read-body.js'
-import { readInput } from './read-input.js'
+import { newReply, readCall, remoteAddressOf, type Reply, writeReply } from './read-call.js'
+import { refuseCrossSite } from './refuse-cross-site.js'
+import { readSessionCookie } from './session-cookie.js'
 
 export interface Gate {
   readonly keys: Authenticator
+  readonly watcher: Watcher
   readonly requests: RateLimit
   /** Per remote address. */
   readonly failures: RateLimit
+  readonly logins: LoginLimit
 }
 
-/** All that happens to a request between the router and the endpoint's own function, in this order. */
+/** All that happens to a request between the router and the endpoint's own function. */
 export const answerRequest =
   (endpoint: Endpoint, options: AppOptions, gate: Gate) =>
   async (c: HonoContext<Env>): Promise<Response> => {
     c.set('route', endpoint.path)
-    const headers: Record<string, string> = { 'Cache-Control': 'no-store' }
-    const caller = 'scope' in endpoint ? await admit(c, endpoint, gate, headers) : null
-    const query = endpoint.query && readInput(endpoint.query, c.req.query(), 'query')
-    const body = endpoint.body && readInput(endpoint.body, await bodyOf(c, endpoint), 'body')
-    let status = endpoint.status ?? 200
-    const open = {
-      options,
-      query,
-      body,
-      stream: endpoint.stream ? readStream(c.req.raw, endpoint.stream) : NOTHING,
-      form: () => readForm(c.req.raw),
-      param: (name: string) => c.req.param(name) ?? '',
-      header: (name: string) => c.req.header(name),
-      setHeader: (name: string, value: string) => void (headers[name] = value),
-      setStatus: (chosen: number) => void (status = chosen),
-    }
-    const result = caller
-      ? await (endpoint as KeyedEndpoint).run(keyedCall(open, caller, gate))
-      : await (endpoint as OpenEndpoint).run(open)
-    if (!(result instanceof Response)) return c.json(result, status as ContentfulStatusCode, headers)
-    for (const [name, value] of Object.entries(headers)) if (!result.headers.has(name)) result.headers.set(name, value)
-    return result
+    if ('scope' in endpoint) return answerKeyed(c, endpoint, options, gate)
+    if (endpoint.access === 'login') return answerLogin(c, endpoint, options, gate.logins)
+    const reply = newReply(endpoint)
+    return writeReply(c, await endpoint.run(await readCall(c, endpoint, options, reply)), reply)
   }
 
-/** The body of an endpoint that takes none. */
-const NOTHING: AsyncIterable<Uint8Array> = {
-  [Symbol.asyncIterator]: () => ({ next: async () => ({ done: true, value: undefined }) }),
+/** In this order: who is it, may they, what do they want; then it is written down, and then it is done. */
+async function answerKeyed(
+  c: HonoContext<Env>,
+  endpoint: KeyedEndpoint,
+  options: AppOptions,
+  gate: Gate,
+): Promise<Response> {
+  const reply = newReply(endpoint)
+  const caller = await admit(c, endpoint, options, gate, reply)
+  return withAudit(options.context, deedOf(c, endpoint, caller), async (announce) => {
+    requireScope(caller, endpoint)
+    const open = await readCall(c, endpoint, options, reply)
+    await announce(detailOf(open.body))
+    const result = await endpoint.run(keyedCall(open, caller, gate))
+    return { response: writeReply(c, result, reply), made: madeBy(result) }
+  })
 }
 
+/** By its key; or, without one, by the session of the dashboard. */
 async function admit(
   c: HonoContext<Env>,
-  { scope }: KeyedEndpoint,
+  endpoint: KeyedEndpoint,
+  { context: { publicUrl } }: AppOptions,
   { keys, requests, failures }: Gate,
-  headers: Record<string, string>,
+  { headers }: Reply,
 ): Promise<Caller> {
   const authorization = c.req.header('authorization')
-  const caller = await keys.authenticate(authorization)
+  const token = authorization === undefined ? readSessionCookie(c.req.header('cookie')) : null
+  const caller = token === null ? await keys.authenticate(authorization) : await keys.authenticateSession(token)
   if (!caller) {
     // Counted only when it failed: those who share an address with somebody who guesses keys are not locked out.
     const address = remoteAddressOf(c)
     if (address !== undefined) await failures.count(address)
-    throw new RequestError(
-      'unauthorized',
-      authorization === undefined
-        ? 'Send an API key, as in Authorization: Bearer pr_….'
-        : 'This API key is not valid, or was revoked.',
-      { headers: { 'WWW-Authenticate': 'Bearer realm="postrider"' } },
-    )
-  }
-  Object.assign(headers, await requests.count(caller.id))
-  if (!mayUse(caller, scope))
-    throw new RequestError('forbidden', `This needs a key with the scope ${scope}.`, {
-      headers: { 'WWW-Authenticate': `Bearer realm="postrider", error="insufficient_scope", scope="${scope}"` },
+    throw new RequestError('unauthorized', explainRefusal(authorization, token), {
+      headers: { 'WWW-Authenticate': 'Bearer realm="postrider"' },
     })
+  }
+  if (caller.session && !isSafe(endpoint)) refuseCrossSite(c.req.raw, publicUrl)
+  Object.assign(headers, await requests.count(caller.id))
   return caller
 }
 
-/** Known when the request came through `serve`; behind a proxy it is the proxy's. */
-function remoteAddressOf(c: HonoContext<Env>): string | undefined {
-  const env = c.env as { incoming?: { socket?: { remoteAddress?: string } } } | undefined
-  return env?.incoming?.socket?.remoteAddress
+function explainRefusal(authorization: string | undefined, token: string | null): string {
+  if (authorization !== undefined) return 'This API key is not valid, or was revoked.'
+  if (token !== null) return 'This session is over. Log in again.'
+  return 'Send an API key, as in Authorization: Bearer pr_…, or log in to the dashboard.'
 }
 
-async function bodyOf(c: HonoContext<Env>, { bodyOptional }: Endpoint): Promise<unknown> {
-  const body = await readJson(c.req.raw)
-  if (body !== undefined) return body
-  if (bodyOptional) return {}
-  throw new RequestError('json_malformed', 'A JSON body is needed.')
+function requireScope(caller: Caller, { scope }: KeyedEndpoint): void {
+  if (mayUse(caller, scope)) return
+  if (caller.session)
+    throw new RequestError('forbidden', `A ${caller.session.role} can look and not act. This needs an operator.`)
+  throw new RequestError('forbidden', `This needs a key with the scope ${scope}.`, {
+    headers: { 'WWW-Authenticate': `Bearer realm="postrider", error="insufficient_scope", scope="${scope}"` },
+  })
 }
 
-const keyedCall = (open: OpenCall<unknown, unknown>, caller: Caller, { keys }: Gate): Call<unknown, unknown> => ({
+const keyedCall = (
+  open: OpenCall<unknown, unknown>,
+  caller: Caller,
+  { keys, watcher }: Gate,
+): Call<unknown, unknown> => ({
   ...open,
   caller,
   keys,
+  watcher,
   id(prefix, param = 'id') {
     const id = readId(prefix, open.param(param))
     if (id === null) throw notFound(prefix)
@@ -110,6 +115,8 @@ function notFound(prefix: IdPrefix): Error {
       return new PostriderError('email_not_found', 'There is no such email.')
     case 'snd':
       return new PostriderError('sender_not_found', 'There is no such sender.')
+    case 'usr':
+      return new PostriderError('user_not_found', 'There is no such user.')
     case 'key':
       return new PostriderError('key_not_found', 'There is no such API key.')
     case 'ctc':
@@ -122,6 +129,10 @@ function notFound(prefix: IdPrefix): Error {
       return new PostriderError('template_not_found', 'There is no such template.')
     case 'cmp':
       return new PostriderError('campaign_not_found', 'There is no such campaign.')
+    case 'seq':
+      return new PostriderError('sequence_not_found', 'There is no such sequence.')
+    case 'enr':
+      return new PostriderError('enrollment_not_found', 'There is no such enrollment.')
     default:
       return new RequestError('not_found', 'There is nothing with this id.')
   }

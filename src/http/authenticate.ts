@@ -1,9 +1,12 @@
 import { type ApiKey, touchApiKeys } from '../db/api-keys.js'
 import type { Database } from '../db/client.js'
+import type { DashboardSession } from '../db/dashboard-sessions.js'
+import { scopesOfRole } from '../domain/dashboard-role.js'
 import { SCOPES, type Scope } from '../domain/scopes.js'
 import { DEFAULT_WORKSPACE } from '../id.js'
 import type { Log } from '../log.js'
 import { findValidKey, hashKey, sameSecret } from '../operations/api-keys.js'
+import { findSession } from '../operations/dashboard-sessions.js'
 
 /** Who asks. */
 export interface Caller {
@@ -13,11 +16,15 @@ export interface Caller {
   /** For the history of what was decided. */
   readonly name: string
   readonly scopes: readonly string[]
+  /** Of somebody at the dashboard; a program with a key has none. */
+  readonly session?: DashboardSession
 }
 
 export interface Authenticator {
   /** Null for whoever has no valid key. */
   authenticate(authorization: string | undefined): Promise<Caller | null>
+  /** Null for whoever is not logged in, or not any more: that is asked every time, so that nobody stays a moment longer. */
+  authenticateSession(token: string): Promise<Caller | null>
   /** A key was revoked here: not even a moment longer. */
   forget(keyId: string): void
   /** Writes down what was used when. */
@@ -40,10 +47,12 @@ export function createAuthenticator({
   db,
   log,
   apiKey,
+  adminPassword,
 }: {
   db: Database
   log: Log
   apiKey: string | null
+  adminPassword: string | null
 }): Authenticator {
   const remembered = new Map<string, Remembered>()
   const used = new Set<string>()
@@ -94,6 +103,10 @@ export function createAuthenticator({
       timer ??= setTimeout(() => void writeUses(), TOUCH_MS).unref()
       return caller
     },
+    async authenticateSession(token) {
+      const session = await findSession(db, token, adminPassword)
+      return session && callerOf(session)
+    },
     forget(keyId) {
       for (const [hash, { caller }] of remembered)
         void caller.then(
@@ -111,5 +124,13 @@ export function readBearer(authorization: string | undefined): string | null {
 }
 
 const toCaller = ({ workspaceId, id, name, scopes }: ApiKey): Caller => ({ workspaceId, id, name, scopes })
+
+export const callerOf = (session: DashboardSession): Caller => ({
+  workspaceId: session.workspaceId,
+  id: `dashboard:${session.name}`,
+  name: session.name,
+  scopes: scopesOfRole(session.role),
+  session,
+})
 
 export const mayUse = ({ scopes }: Caller, scope: Scope): boolean => scopes.includes(scope)

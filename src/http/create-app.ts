@@ -3,7 +3,10 @@ import { secureHeaders } from 'hono/secure-headers'
 import { answerRequest } from './answer-request.js'
 import type { AppOptions } from './app-options.js'
 import { createAuthenticator } from './authenticate.js'
+import { createDashboardFiles } from './dashboard-files.js'
+import { createWatcher } from '../operations/watch-changes.js'
 import { ENDPOINTS } from './endpoints.js'
+import { createLoginLimit } from './login-limit.js'
 import { type Env, observe } from './observe.js'
 import { problemResponse, RequestError } from './problem.js'
 import { createRateLimit } from './rate-limit.js'
@@ -20,8 +23,15 @@ const FAILURES_PER_SECOND = 20
 
 export function createApp(options: AppOptions): App {
   const { db, log } = options.context
-  const keys = createAuthenticator({ db, log, apiKey: options.apiKey })
-  const gate = { keys, requests: createRateLimit(options.rateLimit), failures: createRateLimit(FAILURES_PER_SECOND) }
+  const keys = createAuthenticator({ db, log, apiKey: options.apiKey, adminPassword: options.adminPassword })
+  const watcher = createWatcher(options.context)
+  const gate = {
+    keys,
+    watcher,
+    requests: createRateLimit(options.rateLimit),
+    failures: createRateLimit(FAILURES_PER_SECOND),
+    logins: createLoginLimit(),
+  }
   const app = new Hono<Env>()
 
   // Whether a host is only to be reached by TLS, and its subdomains with it, is not ours to promise.
@@ -33,6 +43,8 @@ export function createApp(options: AppOptions): App {
       endpoint.path.replaceAll(/\{(\w+)\}/g, ':$1'),
       answerRequest(endpoint, options, gate),
     )
+  const dashboard = createDashboardFiles(options.dashboardDirectory)
+  for (const path of ['/admin', '/admin/*']) app.get(path, (c) => dashboard.answer(c.req.raw, c.req.path))
 
   const explain = (error: unknown, requestId: string, userAgent: string | undefined) => {
     const response = problemResponse(error, { requestId, userAgent })
@@ -54,7 +66,13 @@ export function createApp(options: AppOptions): App {
     return explain(error, c.get('requestId'), c.req.header('user-agent'))
   })
 
-  return { fetch: (request, env) => app.fetch(request, env), close: () => keys.close() }
+  return {
+    fetch: (request, env) => app.fetch(request, env),
+    close() {
+      watcher.close()
+      return keys.close()
+    },
+  }
 }
 
 const SHAPES = ENDPOINTS.map(({ method, path }) => ({

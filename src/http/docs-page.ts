@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { DOCS_STYLE } from './docs-style.js'
 import type { OpenApiDocument } from './openapi.js'
 import { PROBLEM_CODES, statusOfCode, titleOfCode } from './problem-codes.js'
+import { DASHBOARD_HEADER } from './refuse-cross-site.js'
 
 /**
  * The OpenAPI document as a page: no script, nothing from elsewhere, so it works in a cellar and under the strictest
@@ -152,7 +153,7 @@ function renderType(schema: Schema): string {
 const renderTable = (rows: readonly (readonly string[])[]) =>
   `<div class="scroll"><table>${rows.map((row) => `<tr>${row.map((cell) => `<td>${cell}</td>`).join('')}</tr>`).join('')}</table></div>`
 
-function writeCurl({ verb, path, security, requestBody }: Operation): string {
+function writeCurl({ verb, path, security, parameters = [], requestBody }: Operation): string {
   const [type, content] = Object.entries(requestBody?.content ?? {})[0] ?? []
   const body = content?.example
   const data =
@@ -163,6 +164,10 @@ function writeCurl({ verb, path, security, requestBody }: Operation): string {
   return [
     `curl${verb === 'get' ? '' : ` -X ${verb.toUpperCase()}`} http://localhost:3400${path}`,
     ...(security.length > 0 ? [`  -H "Authorization: Bearer ${key}"`] : []),
+    // Where the dashboard logs in, curl has to say that it is no page of another site.
+    ...(security.length === 0 && parameters.some(({ name }) => name === DASHBOARD_HEADER)
+      ? [`  -H '${DASHBOARD_HEADER}: 1'`]
+      : []),
     ...(body === undefined ? [] : [`  -H 'Content-Type: ${type}'`, `  ${data}`]),
   ].join(' \\\n')
 }

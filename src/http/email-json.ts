@@ -3,7 +3,7 @@ import type { DeliveryState, Email, EmailSummary } from '../db/emails.js'
 import type { Sender } from '../db/senders.js'
 import { ATTEMPT_OUTCOMES } from '../domain/attempt.js'
 import { EMAIL_STATUSES } from '../domain/email-status.js'
-import { explainEmail } from '../domain/explain-email.js'
+import { type EmailWalk, explainEmail } from '../domain/explain-email.js'
 import { FAILURE_CLASSES, PHASES } from '../domain/failure.js'
 import { CALENDAR_METHODS, type Mailbox, ON_UNCERTAIN } from '../domain/message.js'
 import { DELIVERIES } from '../domain/new-email.js'
@@ -21,6 +21,10 @@ export const emailRef = z
   .strictObject({ object: z.literal('email'), id: z.string().openapi({ example: 'em_019a8b…' }), status: emailStatus })
   .openapi('EmailReference')
 
+export const stepSchema = z
+  .strictObject({ node: z.string(), number: z.int() })
+  .openapi('Step', { description: 'Which of a sequence’s emails: its node, and its place among them from 1 on.' })
+
 const summaryShape = {
   ...emailRef.shape,
   last_event: z.string().openapi({ description: 'In Resend’s words; what was last heard of it.' }),
@@ -35,11 +39,19 @@ const summaryShape = {
   reply_to: z.array(z.string()),
   subject: z.string(),
   tags: z.array(z.strictObject({ name: z.string(), value: z.string() })),
+  sender_id: z.string(),
   campaign_id: z.string().nullable(),
+  campaign_name: z.string().nullable(),
   contact_id: z.string().nullable().openapi({ description: 'Whom it was rendered for, if it is of a campaign.' }),
+  enrollment_id: z.string().nullable().openapi({ description: 'Whose walk it is part of, if it is of a sequence.' }),
+  step: stepSchema.nullable(),
   created_at: instant,
   scheduled_at: instant.nullable(),
   expires_at: instant.nullable(),
+  updated_at: instant.openapi({ description: 'Since when it is as it is: of one that was sent, when it was.' }),
+  attempts: z.int().openapi({ description: 'Of the least finished recipient, as the next two.' }),
+  next_attempt_at: instant.nullable(),
+  last_error: z.string().nullable(),
 }
 
 export const emailSummarySchema = z.strictObject(summaryShape).openapi('EmailSummary')
@@ -61,7 +73,6 @@ export const emailSchema = z
         size: z.int(),
       }),
     ),
-    sender_id: z.string(),
     delivery: z.enum(DELIVERIES),
     on_uncertain: z.enum(ON_UNCERTAIN),
     retry_policy: z.string().nullable(),
@@ -105,25 +116,40 @@ export const toEmailRef = ({ id, status }: { id: string; status: EmailSummary['s
   status,
 })
 
-export const toEmailSummary = (email: EmailSummary): z.input<typeof emailSummarySchema> => ({
-  ...toEmailRef(email),
-  last_event: lastEventOf(email),
-  in_doubt: email.deliveries.some(({ inDoubt }) => inDoubt),
-  from: writeMailbox(email.from),
-  to: email.to.map(writeMailbox),
-  cc: email.cc.map(writeMailbox),
-  bcc: email.bcc.map(writeMailbox),
-  reply_to: email.replyTo.map(writeMailbox),
-  subject: email.subject,
-  tags: [...email.tags],
-  campaign_id: email.campaign && showId('cmp', email.campaign.id),
-  contact_id: email.campaign && showId('ctc', email.campaign.contact.id),
-  created_at: email.createdAt.toISOString(),
-  scheduled_at: email.scheduledAt?.toISOString() ?? null,
-  expires_at: email.expiresAt?.toISOString() ?? null,
-})
+export function toEmailSummary(email: EmailSummary): z.input<typeof emailSummarySchema> {
+  const leading = leadingDelivery(email)
+  return {
+    ...toEmailRef(email),
+    last_event: lastEventOf(email),
+    in_doubt: email.deliveries.some(({ inDoubt }) => inDoubt),
+    from: writeMailbox(email.from),
+    to: email.to.map(writeMailbox),
+    cc: email.cc.map(writeMailbox),
+    bcc: email.bcc.map(writeMailbox),
+    reply_to: email.replyTo.map(writeMailbox),
+    subject: email.subject,
+    tags: [...email.tags],
+    sender_id: showId('snd', email.senderId),
+    campaign_id: email.campaign && showId('cmp', email.campaign.id),
+    campaign_name: email.campaign?.name ?? null,
+    contact_id: email.campaign && showId('ctc', email.campaign.contact.id),
+    enrollment_id: email.campaign?.step ? showId('enr', email.campaign.step.enrollmentId) : null,
+    step: email.campaign?.step ? { node: email.campaign.step.nodeId, number: email.campaign.step.stepNumber } : null,
+    created_at: email.createdAt.toISOString(),
+    scheduled_at: email.scheduledAt?.toISOString() ?? null,
+    expires_at: email.expiresAt?.toISOString() ?? null,
+    updated_at: (leading?.stateAt ?? email.createdAt).toISOString(),
+    attempts: leading?.attempts ?? 0,
+    next_attempt_at: leading ? nextAttemptOf(leading) : null,
+    last_error: leading?.reason ?? null,
+  }
+}
 
-export function toEmail(email: Email, sender: Sender | null): z.input<typeof emailSchema> {
+export function toEmail(
+  email: Email,
+  sender: Sender | null,
+  walk: EmailWalk | null = null,
+): z.input<typeof emailSchema> {
   const recipients = new Map(email.deliveries.map(({ actionId, recipient }) => [actionId, recipient]))
   const heard = email.events.findLast(({ type }) => HEARD.has(type))
   const leading = leadingDelivery(email)
@@ -131,7 +157,7 @@ export function toEmail(email: Email, sender: Sender | null): z.input<typeof ema
     ...toEmailSummary(email),
     message_id: email.messageId,
     ...(heard && { last_event: heard.type }),
-    explain: leading ? explain(email, leading, sender) : 'It has no recipients.',
+    explain: leading ? explain(email, leading, { sender, walk }) : 'It has no recipients.',
     html: email.html,
     text: email.text,
     headers: { ...email.headers },
@@ -142,7 +168,6 @@ export function toEmail(email: Email, sender: Sender | null): z.input<typeof ema
       content_id: contentId,
       size,
     })),
-    sender_id: showId('snd', email.senderId),
     delivery: email.inline ? 'inline' : 'queue',
     on_uncertain: email.onUncertain,
     retry_policy: leading?.retryPolicy ?? null,
@@ -189,7 +214,11 @@ export const nextAttemptOf = ({ state, runAt }: DeliveryState): string | null =>
 export const maxAttemptsOf = ({ retryPolicy }: DeliveryState, policies: RetryPolicies): number | null =>
   policies[retryPolicy as RetryPolicyName]?.maxAttempts ?? null
 
-const explain = (email: Email, delivery: DeliveryState, sender: Sender | null) =>
+const explain = (
+  email: Email,
+  delivery: DeliveryState,
+  { sender, walk }: { readonly sender: Sender | null; readonly walk: EmailWalk | null },
+) =>
   explainEmail({
     status: email.status,
     attempts: delivery.attempts,
@@ -199,6 +228,7 @@ const explain = (email: Email, delivery: DeliveryState, sender: Sender | null) =
     lanePaused: delivery.lanePaused,
     laneHeldUntil: delivery.laneHeldUntil,
     senderPausedReason: sender?.pausedReason ?? null,
+    walk,
     now: email.now,
   })
 

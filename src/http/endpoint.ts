@@ -1,6 +1,7 @@
 import type { z } from '@hono/zod-openapi'
 import type { Scope } from '../domain/scopes.js'
 import type { IdPrefix } from '../id.js'
+import type { Watcher } from '../operations/watch-changes.js'
 import type { AppOptions } from './app-options.js'
 import type { Authenticator, Caller } from './authenticate.js'
 import type { ProblemCode } from './problem-codes.js'
@@ -33,6 +34,8 @@ interface Description<Query extends z.ZodType, Body extends z.ZodType, Answer ex
   readonly answer: Answer | { readonly contentType: string }
   /** What can go wrong beyond what can go wrong everywhere. */
   readonly problems?: readonly ProblemCode[]
+  /** In the audit log although its scope is `read`. */
+  readonly audited?: true
 }
 
 /** A request that passed all checks. */
@@ -53,8 +56,23 @@ export interface OpenCall<Query, Body> {
 export interface Call<Query, Body> extends OpenCall<Query, Body> {
   readonly caller: Caller
   readonly keys: Authenticator
+  readonly watcher: Watcher
   /** The id in the path; 404 for what is none, as for one that is another workspace's. */
   id(prefix: IdPrefix, param?: string): string
+}
+
+/** Who says to be somebody, before it is known whether they are. */
+export interface Visitor {
+  /** What failures are counted by; null when there is nothing to guess. */
+  readonly claims: string | null
+  /** The user of that name, if there is one: what else people type into such a field does not belong in a log. */
+  readonly name: string | null
+  readonly workspaceId: string
+}
+
+export interface LoginCall<Query, Body> extends OpenCall<Query, Body> {
+  /** The session the browser had before, if it had one. */
+  readonly sessionToken: string | null
 }
 
 type Result<Answer extends z.ZodType> = Promise<z.input<Answer> | Response>
@@ -78,9 +96,21 @@ interface Open<Query extends z.ZodType, Body extends z.ZodType, Answer extends z
   run(call: OpenCall<z.output<Query>, z.output<Body>>): Result<Answer>
 }
 
+interface Login<Query extends z.ZodType, Body extends z.ZodType, Answer extends z.ZodType> extends Description<
+  Query,
+  Body,
+  Answer
+> {
+  /** For who is not logged in yet: from the dashboard's own pages only, counted when it fails, and in the audit log. */
+  readonly access: 'login'
+  who(call: OpenCall<z.output<Query>, z.output<Body>>): Promise<Visitor>
+  run(call: LoginCall<z.output<Query>, z.output<Body>>): Result<Answer>
+}
+
 export type KeyedEndpoint = Keyed<z.ZodType, z.ZodType, z.ZodType>
 export type OpenEndpoint = Open<z.ZodType, z.ZodType, z.ZodType>
-export type Endpoint = KeyedEndpoint | OpenEndpoint
+export type LoginEndpoint = Login<z.ZodType, z.ZodType, z.ZodType>
+export type Endpoint = KeyedEndpoint | OpenEndpoint | LoginEndpoint
 
 // These do nothing but let the types of an endpoint's own function follow from its schemas.
 export const keyed = <Query extends z.ZodType, Body extends z.ZodType, Answer extends z.ZodType>(
@@ -90,5 +120,11 @@ export const keyed = <Query extends z.ZodType, Body extends z.ZodType, Answer ex
 export const open = <Query extends z.ZodType, Body extends z.ZodType, Answer extends z.ZodType>(
   endpoint: Open<Query, Body, Answer>,
 ): Endpoint => endpoint
+
+export const login = <Query extends z.ZodType, Body extends z.ZodType, Answer extends z.ZodType>(
+  endpoint: Login<Query, Body, Answer>,
+): Endpoint => endpoint
+
+export const isSafe = ({ method }: Pick<Endpoint, 'method'>): boolean => method === 'get'
 
 export const schemaOf = ({ answer }: Endpoint): z.ZodType | null => ('contentType' in answer ? null : answer)

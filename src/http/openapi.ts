@@ -1,8 +1,11 @@
 import { OpenAPIHono, type RouteConfig, z } from '@hono/zod-openapi'
+import { DASHBOARD_ROLES, scopesOfRole } from '../domain/dashboard-role.js'
 import { VERSION } from '../version.js'
-import { type Endpoint, schemaOf } from './endpoint.js'
+import { type Endpoint, isSafe, schemaOf } from './endpoint.js'
 import { problemSchema } from './problem.js'
 import { type ProblemCode, statusOfCode, titleOfCode } from './problem-codes.js'
+import { DASHBOARD_HEADER } from './refuse-cross-site.js'
+import { SESSION_COOKIE } from './session-cookie.js'
 
 /** OpenAPI 3.1 of all endpoints, from the same data that answers them. */
 export type OpenApiDocument = ReturnType<OpenAPIHono['getOpenAPI31Document']>
@@ -21,6 +24,12 @@ export function describeApi(endpoints: readonly Endpoint[]): OpenApiDocument {
     scheme: 'bearer',
     description: 'An API key with the scope the operation names.',
   })
+  registry.registerComponent('securitySchemes', 'session', {
+    type: 'apiKey',
+    in: 'cookie',
+    name: SESSION_COOKIE,
+    description: `Somebody logged in to the dashboard, with the role the operation names. Without Authorization only; what changes something also needs the header ${DASHBOARD_HEADER}: 1.`,
+  })
   registry.registerComponent('securitySchemes', 'cronSecret', {
     type: 'http',
     scheme: 'bearer',
@@ -33,8 +42,6 @@ export function describeApi(endpoints: readonly Endpoint[]): OpenApiDocument {
 function describe(endpoint: Endpoint): RouteConfig {
   const { method, path, tag, summary, description, query, body, stream, bodyOptional, example, headers } = endpoint
   const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name!)
-  const isOpen = 'access' in endpoint && endpoint.access === 'open'
-  const security = 'scope' in endpoint ? [{ apiKey: [endpoint.scope] }] : isOpen ? [] : [{ cronSecret: [] }]
   return {
     method,
     path,
@@ -42,7 +49,7 @@ function describe(endpoint: Endpoint): RouteConfig {
     tags: [tag],
     summary,
     ...(description !== undefined && { description }),
-    security,
+    security: securityOf(endpoint),
     request: {
       ...(names.length > 0 && { params: z.object(Object.fromEntries(names.map((name) => [name, z.string()]))) }),
       ...(query && { query: query as z.ZodObject }),
@@ -70,6 +77,12 @@ function describe(endpoint: Endpoint): RouteConfig {
   }
 }
 
+function securityOf(endpoint: Endpoint): Record<string, string[]>[] {
+  if (!('scope' in endpoint)) return endpoint.access === 'cron' ? [{ cronSecret: [] }] : []
+  const role = DASHBOARD_ROLES.find((each) => scopesOfRole(each).includes(endpoint.scope))!
+  return [{ apiKey: [endpoint.scope] }, { session: [role] }]
+}
+
 const headersOf = (headers: Readonly<Record<string, string>>) =>
   z.object(
     Object.fromEntries(
@@ -91,8 +104,11 @@ const operationIdOf = ({ method, path }: Endpoint) =>
 /** By status, each with the codes that may come with it. */
 function problemsOf(endpoint: Endpoint): RouteConfig['responses'] {
   const isKeyed = 'scope' in endpoint
+  const isLogin = !isKeyed && endpoint.access === 'login'
   const codes: ProblemCode[] = [
     ...(isKeyed ? (['unauthorized', 'forbidden', 'rate_limited', 'database_unavailable'] as const) : []),
+    ...(isLogin ? (['rate_limited', 'database_unavailable'] as const) : []),
+    ...(isLogin || (isKeyed && !isSafe(endpoint)) ? (['cross_site_request'] as const) : []),
     ...(endpoint.query ? (['request_invalid'] as const) : []),
     ...(endpoint.body
       ? (['json_malformed', 'body_too_large', 'content_type_unsupported', 'request_invalid'] as const)

@@ -107,6 +107,9 @@ function tell(error: unknown): Told {
   }
 }
 
+/** The code a client is told. */
+export const codeOf = (error: unknown): ProblemCode => tell(error).code
+
 interface ProblemRequest {
   readonly requestId: string
   readonly userAgent: string | undefined

@@ -7,3 +7,16 @@ export function readReferenceIn(name: string, text: string, prefix: IdPrefix, pr
   if (id === null) problems.push({ in: 'body', path: [name], detail: `must be an id such as ${prefix}_0123…` })
   return id ?? ''
 }
+
+/** Of a list, each with its place in it. */
+export const readReferencesIn = (
+  name: string,
+  texts: readonly string[],
+  prefix: IdPrefix,
+  problems: InputProblem[],
+): string[] =>
+  texts.map((text, i) => {
+    const id = readId(prefix, text)
+    if (id === null) problems.push({ in: 'body', path: [name, i], detail: `must be an id such as ${prefix}_0123…` })
+    return id ?? ''
+  })

@@ -1,5 +1,5 @@
 import { getRequestListener, RequestError as UnreadableRequest } from '@hono/node-server'
-import { createServer, type Server } from 'node:http'
+import { createServer, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import { PostriderError } from '../errors.js'
 import { newId } from '../id.js'
@@ -21,7 +21,8 @@ export async function serve(
   app: { fetch(request: Request, env?: unknown): Promise<Response> | Response },
   { host, port }: { host: string; port: number },
 ): Promise<Serving> {
-  const answer = getRequestListener((request, env) => app.fetch(request, env), {
+  const streams = createStreams()
+  const answer = getRequestListener(async (request, env) => streams.watch(await app.fetch(request, env), env), {
     // For those who ask without naming a host, as simple health checks do.
     hostname: 'localhost',
     errorHandler: describeUnreadable,
@@ -36,7 +37,7 @@ export async function serve(
   const anywhere = address === '0.0.0.0' || address === '::'
   const shown = anywhere ? 'localhost' : family === 'IPv6' ? `[${address}]` : address
   let closed: Promise<void> | undefined
-  return { url: `http://${shown}:${bound}`, close: () => (closed ??= close(server, connections)) }
+  return { url: `http://${shown}:${bound}`, close: () => (closed ??= close(server, connections, streams)) }
 }
 
 /** What never became a request that the app could have answered. */
@@ -99,12 +100,38 @@ function watchConnections(server: Server): Connections {
   }
 }
 
-const close = (server: Server, connections: Connections) =>
+interface Streams {
+  watch(answer: Response, env: unknown): Response
+  end(): void
+}
+
+/** Answers that would never end by themselves; whoever listens goes on elsewhere from the last id. */
+function createStreams(): Streams {
+  const open = new Set<ServerResponse>()
+  let ending = false
+  return {
+    watch(answer, env) {
+      const { outgoing } = env as { readonly outgoing?: ServerResponse }
+      if (!outgoing || !answer.headers.get('content-type')?.startsWith('text/event-stream')) return answer
+      if (ending) setImmediate(() => outgoing.end())
+      open.add(outgoing)
+      outgoing.once('close', () => open.delete(outgoing))
+      return answer
+    },
+    end() {
+      ending = true
+      for (const outgoing of open) outgoing.end()
+    },
+  }
+}
+
+const close = (server: Server, connections: Connections, streams: Streams) =>
   new Promise<void>((resolve) => {
     const late = setTimeout(() => server.closeAllConnections(), GRACE_MS)
     server.close(() => {
       clearTimeout(late)
       resolve()
     })
+    streams.end()
     connections.endWhenQuiet()
   })

@@ -5,7 +5,7 @@ import { readInstant } from '../../operations/prepare-email.js'
 import { getList } from '../audience.js'
 import { readWhole } from '../choices.js'
 import { CommandError, USAGE } from '../command-error.js'
-import { getSender, getTemplate } from '../named.js'
+import { getSender, getSequence, getTemplate } from '../named.js'
 import { withPostrider } from '../open-postrider.js'
 import { printCampaign } from '../print-campaign.js'
 import { configFrom } from '../settings.js'
@@ -15,8 +15,9 @@ interface Flags extends Record<string, unknown> {
   readonly workspace: string
   readonly json?: true
   readonly list: string
-  readonly template: string
-  readonly sender?: string
+  readonly template?: string
+  readonly sequence?: string
+  readonly sender?: readonly string[]
   readonly replyTo?: string
   readonly batchSize?: string
   readonly hourlyLimit?: string
@@ -28,8 +29,9 @@ interface Flags extends Record<string, unknown> {
 export function addCampaignCreation(add: (usage: string, description: string) => Command): void {
   add('create <name>', 'make a draft; nothing is sent before it is launched')
     .requiredOption('--list <id-or-name>', 'to whom')
-    .requiredOption('--template <id-or-name>', 'what')
-    .option('--sender <id-or-address>', 'as whom; the default sender unless given')
+    .option('--template <id-or-name>', 'what')
+    .option('--sequence <id-or-name>', 'instead of a template: whoever is on the list walks it')
+    .option('--sender <id-or-address...>', 'as whom; the default sender unless given; for a sequence several')
     .option('--reply-to <address>', 'where answers go')
     .option('--batch-size <number>', 'how many people it plans at a time')
     .option('--hourly-limit <number>', 'how many it plans in any hour at the most')
@@ -40,6 +42,8 @@ export function addCampaignCreation(add: (usage: string, description: string) =>
 }
 
 async function create(name: string, flags: Flags): Promise<void> {
+  if ((flags.template === undefined) === (flags.sequence === undefined))
+    throw new CommandError(USAGE, 'Give either --template or --sequence.')
   const chosen: CampaignInput = {
     name,
     ...(flags.replyTo !== undefined && { replyTo: flags.replyTo }),
@@ -53,13 +57,19 @@ async function create(name: string, flags: Flags): Promise<void> {
     const { db } = context
     const { id } = await getWorkspace(db, flags.workspace)
     const list = await getList(db, id, flags.list)
-    const template = await getTemplate(db, id, flags.template)
-    const sender = flags.sender === undefined ? null : await getSender(db, id, flags.sender)
-    const input = { ...chosen, listId: list.id, templateId: template.id, ...(sender && { senderId: sender.id }) }
+    const senderIds: string[] = []
+    for (const sender of flags.sender ?? []) senderIds.push((await getSender(db, id, sender)).id)
+    const input: CampaignInput = {
+      ...chosen,
+      listId: list.id,
+      ...(flags.template !== undefined && { templateId: (await getTemplate(db, id, flags.template)).id }),
+      ...(flags.sequence !== undefined && { sequenceId: (await getSequence(db, id, flags.sequence)).id }),
+      ...(senderIds.length > 0 && { senderIds }),
+    }
     const made = await createCampaign(context, id, input).catch((error: unknown) => {
       throw error instanceof PostriderError && error.problems.length > 0 ? refusal(error.problems) : error
     })
-    printCampaign(made, flags)
+    await printCampaign(db, made, flags)
   })
 }
 
@@ -78,6 +88,7 @@ const FLAG_NAMES: Readonly<Record<string, string>> = {
   batchSize: '--batch-size',
   hourlyLimit: '--hourly-limit',
   expiresAt: '--expires',
+  senderIds: '--sender',
 }
 
 /** All that is wrong, a line each, by the flag it was given with. */

@@ -2,13 +2,14 @@ import type { Command } from 'commander'
 import { measureAudience } from '../../db/campaign-audience.js'
 import type { Campaign } from '../../db/campaigns.js'
 import { type CampaignStatus, liveEmails } from '../../domain/campaign.js'
-import { toCampaign } from '../../http/campaign-json.js'
+import { showCampaign } from '../../http/campaign-json.js'
 import { toEmailRef } from '../../http/email-json.js'
 import { showId } from '../../id.js'
 import type { Context } from '../../operations/context.js'
-import { launchCampaign } from '../../operations/launch-campaign.js'
+import { launchCampaign, type Launched } from '../../operations/launch-campaign.js'
 import { preflightCampaign } from '../../operations/preflight-campaign.js'
 import { readCampaignProgress } from '../../operations/read-campaign.js'
+import { scheduleCampaign, takesPeople } from '../../operations/schedule-campaign.js'
 import { cancelCampaign, pauseCampaign, resumeCampaign, retryCampaign } from '../../operations/steer-campaign.js'
 import { testCampaign } from '../../operations/test-campaign.js'
 import { confirm } from '../confirm.js'
@@ -38,10 +39,14 @@ export function addCampaignSteering(add: (usage: string, description: string) =>
     add(usage, description).option('--yes', 'do not ask').option('--dry-run', dryRun)
   add('preflight <id>', 'what would keep it from being launched').action(preflight)
   mass('launch <id>', 'send it, now or at its scheduled time', 'only check').action((id: string, flags: MassFlags) =>
-    launch(id, undefined, flags),
+    launch(id, launchCampaign, undefined, flags),
   )
-  mass('schedule <id> <instant>', 'launch it at a time, such as 2026-11-16T09:00:00Z', 'only check').action(
-    (id: string, instant: string, flags: MassFlags) => launch(id, readTime('The instant', instant), flags),
+  mass(
+    'schedule <id> [instant]',
+    'launch it at a time, such as 2026-11-16T09:00:00Z; without one, a launched sequence takes who joined its list',
+    'only check',
+  ).action((id: string, instant: string | undefined, flags: MassFlags) =>
+    launch(id, scheduleCampaign, instant === undefined ? undefined : readTime('The instant', instant), flags),
   )
   add('pause <id>', 'at once, also for what is queued already').action(steer(pauseCampaign))
   add('resume <id>', 'it goes on where it was').action(steer(resumeCampaign))
@@ -65,46 +70,64 @@ const preflight = (text: string, flags: Flags) =>
     printPreflight(await preflightCampaign(context, campaign), flags),
   )
 
-const launch = (text: string, asked: Date | undefined, flags: MassFlags) =>
+const launch = (text: string, start: typeof launchCampaign, asked: Date | undefined, flags: MassFlags) =>
   withCampaign(text, flags, async (context, campaign) => {
     const { id, workspaceId, name, listId } = campaign
     const scheduledAt = asked ?? campaign.scheduledAt
-    // What is no draft any more is refused by launching, before anybody is asked.
-    if (campaign.status === 'draft') {
-      if (flags.dryRun) return printPreflight(await preflightCampaign(context, campaign, scheduledAt), flags)
+    const again = start === scheduleCampaign && !asked && takesPeople(campaign)
+    // What is no draft any more is refused by launching, before anybody is asked; unless it takes more people.
+    if (campaign.status === 'draft' || again) {
+      if (flags.dryRun && !again) return printPreflight(await preflightCampaign(context, campaign, scheduledAt), flags)
       const { members, leftOut } = await measureAudience(context.db, workspaceId, listId)
       const people = count(members - (leftOut ?? 0), 'person', 'people')
-      await confirm(
-        `Launch ${JSON.stringify(name)} to ${people}${scheduledAt ? ` at ${scheduledAt.toISOString()}` : ''}?`,
-        flags.yes,
-      )
+      if (flags.dryRun) {
+        if (flags.json) printJson({ ...(await showCampaign(context.db, campaign)), dry_run: true, matched: members })
+        else print(`${people} would be looked at again; who was enrolled before is skipped.`)
+        return
+      }
+      const what = again ? 'Enroll who joined the list of' : 'Launch'
+      const whom = again ? `, of ${people}` : ` to ${people}${scheduledAt ? ` at ${scheduledAt.toISOString()}` : ''}`
+      await confirm(`${what} ${JSON.stringify(name)}${whom}?`, flags.yes)
     }
-    const { campaign: launched, scheduled, skipped } = await launchCampaign(context, workspaceId, id, { scheduledAt })
-    if (flags.json) return printJson({ ...toCampaign(launched), scheduled, skipped, errors: [] })
-    printCampaign(launched, flags)
-    print(`It goes to ${count(scheduled, 'person', 'people')}; ${skipped} opted out or are suppressed.`)
+    const when = asked ? { scheduledAt: asked } : campaign.status === 'draft' ? { scheduledAt } : {}
+    const { campaign: launched, ...rest } = await start(context, workspaceId, id, when)
+    if (flags.json) return printJson({ ...(await showCampaign(context.db, launched)), ...rest })
+    await printCampaign(context.db, launched, flags)
+    print(describeLaunch(rest))
   })
+
+/** Of a sequence emails are counted, and some people may be enrolled later; of a template, people. */
+const describeLaunch = ({ scheduled, skipped, errors, remaining }: Omit<Launched, 'campaign'>) =>
+  remaining === undefined
+    ? `It goes to ${count(scheduled, 'person', 'people')}; ${skipped} opted out or are suppressed.`
+    : [
+        `${count(scheduled, 'email', 'emails')} planned; ${count(skipped, 'person', 'people')} skipped (opted out, suppressed, or enrolled before).`,
+        ...(remaining > 0 ? [`${count(remaining, 'person is', 'people are')} enrolled as it goes on.`] : []),
+        ...errors,
+      ].join('\n')
 
 const steer =
   (change: (context: Context, workspaceId: string, id: string) => Promise<Campaign>) => (text: string, flags: Flags) =>
     withCampaign(text, flags, async (context, { workspaceId, id }) =>
-      printCampaign(await change(context, workspaceId, id), flags),
+      printCampaign(context.db, await change(context, workspaceId, id), flags),
     )
 
 const cancel = (text: string, flags: MassFlags) =>
   withCampaign(text, flags, async (context, { workspaceId, id, name }) => {
     const { campaign, counts } = await readCampaignProgress(context, workspaceId, id)
     const left = counts.notPlanned + liveEmails(counts)
-    const people = count(left, 'person', 'people')
+    // Of a sequence they are emails.
+    const people = campaign.sequenceId === null ? count(left, 'person', 'people') : count(left, 'email', 'emails')
+    const lost = campaign.sequenceId === null ? 'would not get it any more' : 'would not go out any more'
     if (flags.dryRun) {
-      if (flags.json) printJson({ ...toCampaign(campaign), dry_run: true, left })
-      else print(`${people} would not get it any more.`)
+      if (flags.json) printJson({ ...(await showCampaign(context.db, campaign)), dry_run: true, left })
+      else print(`${people} ${lost}.`)
       return
     }
     // What is over is refused by cancelling; nobody needs to be asked.
     if (!isOver(campaign.status))
-      await confirm(`Cancel ${JSON.stringify(name)} for good? ${people} would not get it any more.`, flags.yes)
-    printCampaign(await cancelCampaign(context, workspaceId, id), flags)
+      await confirm(`Cancel ${JSON.stringify(name)} for good? ${people} ${lost}.`, flags.yes)
+    await printCampaign(context.db, await cancelCampaign(context, workspaceId, id), flags)
   })
 
 const isOver = (status: CampaignStatus) => status === 'sent' || status === 'canceled'
@@ -114,13 +137,14 @@ const retry = (text: string, flags: MassFlags) =>
     const { campaign, counts } = await readCampaignProgress(context, workspaceId, id)
     const failed = count(counts.failed, 'failed email', 'failed emails')
     if (flags.dryRun) {
-      if (flags.json) printJson({ ...toCampaign(campaign), dry_run: true, matched: counts.failed, retried: 0 })
+      const shown = await showCampaign(context.db, campaign)
+      if (flags.json) printJson({ ...shown, dry_run: true, matched: counts.failed, retried: 0 })
       else print(`${failed} would be retried.`)
       return
     }
     if (counts.failed > 0) await confirm(`Retry ${failed}?`, flags.yes)
     const { campaign: changed, retried } = await retryCampaign(context, workspaceId, id, BY)
-    if (flags.json) return printJson({ ...toCampaign(changed), retried })
+    if (flags.json) return printJson({ ...(await showCampaign(context.db, changed)), retried })
     print(`${count(retried, 'email', 'emails')} retried. ${showId('cmp', id)} is ${changed.status}.`)
   })
 

@@ -2,7 +2,7 @@ import type { Command } from 'commander'
 import { type Campaign, listCampaigns } from '../../db/campaigns.js'
 import { CAMPAIGN_STATUSES } from '../../domain/campaign.js'
 import { EMAIL_STATUSES } from '../../domain/email-status.js'
-import { toCampaign } from '../../http/campaign-json.js'
+import { showCampaigns } from '../../http/campaign-json.js'
 import { showId } from '../../id.js'
 import { readCampaignProgress } from '../../operations/read-campaign.js'
 import { readEmails } from '../../operations/read-emails.js'
@@ -17,7 +17,9 @@ import { addSettings, configFrom, DATABASE_SETTINGS } from '../settings.js'
 import { formatTable, terminalWidth } from '../table.js'
 import { watch } from '../watch.js'
 import { addWorkspace, getWorkspace } from '../workspace.js'
+import { addCampaignCalendar } from './campaigns-calendar.js'
 import { addCampaignCreation } from './campaigns-create.js'
+import { addCampaignEnrolling } from './campaigns-enroll.js'
 import { addCampaignSteering } from './campaigns-steer.js'
 
 interface Flags extends Record<string, unknown> {
@@ -31,7 +33,9 @@ const SETTINGS = [...DATABASE_SETTINGS, 'PUBLIC_URL', 'POSTRIDER_SECRET'] as con
 export function addCampaigns(program: Command): void {
   const campaigns = program
     .command('campaigns')
-    .description('list, show, create, preflight, launch, schedule, pause, resume, cancel, retry, test, emails')
+    .description(
+      'list, show, create, preflight, launch, schedule, pause, resume, cancel, retry, test, enroll, emails, calendar',
+    )
   const add = (usage: string, description: string) =>
     addSettings(addWorkspace(campaigns.command(usage).description(description)), SETTINGS).option(
       '--json',
@@ -47,6 +51,8 @@ export function addCampaigns(program: Command): void {
     .action(show)
   addCampaignCreation(add)
   addCampaignSteering(add)
+  addCampaignEnrolling(add)
+  addCampaignCalendar(add)
   add('emails <id>', 'its emails, newest first')
     .option('--status <status>', `those that are ${EMAIL_STATUSES.join(', ')}`)
     .option('--limit <number>', 'how many at the most', '20')
@@ -71,7 +77,7 @@ async function list(flags: PageFlags): Promise<void> {
     const found = await listCampaigns(db, id, status, { limit: limit + 1, ...after })
     const campaigns = found.slice(0, limit)
     const more = found.length > limit
-    if (flags.json) return printJson({ object: 'list', has_more: more, data: campaigns.map(toCampaign) })
+    if (flags.json) return printJson({ object: 'list', has_more: more, data: await showCampaigns(db, campaigns) })
     if (campaigns.length === 0) return note('No campaigns. "postrider campaigns create" makes one.')
     print(formatTable(campaigns, COLUMNS, terminalWidth()))
     if (more) note(`There are more: --after ${showId('cmp', campaigns.at(-1)!.id)}`)
@@ -90,7 +96,7 @@ async function show(text: string, flags: Flags & { watch?: true }): Promise<void
     const workspace = await getWorkspace(context.db, flags.workspace)
     const { id } = await getCampaign(context.db, workspace.id, text)
     const look = () => readCampaignProgress(context, workspace.id, id)
-    if (!flags.watch || flags.json || !process.stdout.isTTY) return printProgress(await look(), flags)
+    if (!flags.watch || flags.json || !process.stdout.isTTY) return printProgress(context.db, await look(), flags)
     return watch(async () => {
       const progress = await look()
       return { text: describeCampaign(progress), over: OVER.has(progress.campaign.status) }

@@ -1,9 +1,11 @@
 import type { Command } from 'commander'
 import type { EmailDecision } from '../../db/decide-emails.js'
-import { listEmails, type EmailFilter } from '../../db/list-emails.js'
+import type { EmailFilter } from '../../db/email-filter.js'
+import { listEmails } from '../../db/list-emails.js'
 import { PostriderError } from '../../errors.js'
 import type { Context } from '../../operations/context.js'
-import { decideEmail, decideMatchingEmails } from '../../operations/decide-email.js'
+import { decideEmail } from '../../operations/decide-email.js'
+import { decideMatchingEmails } from '../../operations/decide-many.js'
 import { readEmail } from '../../operations/read-emails.js'
 import { readChoice } from '../choices.js'
 import { CommandError, USAGE } from '../command-error.js'
@@ -59,7 +61,7 @@ async function decide(text: string, decision: EmailDecision, flags: Flags): Prom
     })
     // Read again as it is shown elsewhere: one of a campaign is rendered.
     const email = (await readEmail(context, workspace.id, id)) ?? decided
-    await printEmail(context.db, workspace.id, email, flags)
+    await printEmail(context, workspace.id, email, flags)
   })
 }
 

@@ -48,6 +48,6 @@ async function show(text: string, flags: Flags): Promise<void> {
     const workspace = await getWorkspace(context.db, flags.workspace)
     const email = await readEmail(context, workspace.id, id)
     if (!email) throw noSuchEmail(text)
-    await printEmail(context.db, workspace.id, email, flags)
+    await printEmail(context, workspace.id, email, flags)
   })
 }

@@ -1,11 +1,12 @@
 import type { Command } from 'commander'
 import type { Email } from '../../db/emails.js'
-import { findSender, type Sender } from '../../db/senders.js'
+import { findSender } from '../../db/senders.js'
 import { toEmail, writeMailbox } from '../../http/email-json.js'
 import { showId } from '../../id.js'
 import { readEmail } from '../../operations/read-emails.js'
+import { readEmailWalk } from '../../operations/read-enrollment.js'
 import { noSuchEmail, readEmailId } from '../email-id.js'
-import { explainDelivery } from '../explain-delivery.js'
+import { type About, explainDelivery } from '../explain-delivery.js'
 import { withPostrider } from '../open-postrider.js'
 import { print, printJson } from '../print.js'
 import { oneLine, wrap } from '../safe-text.js'
@@ -27,22 +28,25 @@ export function addTrace(program: Command): void {
         const workspace = await getWorkspace(db, flags.workspace)
         const email = await readEmail(context, workspace.id, id)
         if (!email) throw noSuchEmail(text)
-        const sender = await findSender(db, workspace.id, email.senderId)
-        if (flags.json) printJson(toJson(email, sender))
-        else print(format(email, sender, terminalWidth()))
+        const about = {
+          sender: await findSender(db, workspace.id, email.senderId),
+          walk: await readEmailWalk(context, workspace.id, email),
+        }
+        if (flags.json) printJson(toJson(email, about))
+        else print(format(email, about, terminalWidth()))
       })
     })
 }
 
 /** The email as the API shows it, with its story and what is to be said about each recipient. */
-const toJson = (email: Email, sender: Sender | null) => ({
-  ...toEmail(email, sender),
+const toJson = (email: Email, about: About) => ({
+  ...toEmail(email, about.sender, about.walk),
   timeline: toTimeline(email).map(({ at, ...moment }) => ({ at: at.toISOString(), ...moment })),
   now: email.deliveries.map((delivery) => ({
     recipient: delivery.recipient,
     status: delivery.status,
     since: delivery.stateAt.toISOString(),
-    explain: explainDelivery(email, delivery, sender),
+    explain: explainDelivery(email, delivery, about),
   })),
 })
 
@@ -51,7 +55,7 @@ const INDENT = ' '.repeat('2026-11-16 09:00:00.000  '.length)
 
 const NOW = 'now'.padEnd(INDENT.length)
 
-function format(email: Email, sender: Sender | null, width: number): string {
+function format(email: Email, about: About, width: number): string {
   const put = (head: string, text: string) => wrap(`${head}${oneLine(text)}`, width, INDENT)
   return [
     `${showId('em', email.id)}  ${email.status}`,
@@ -67,7 +71,7 @@ function format(email: Email, sender: Sender | null, width: number): string {
     '',
     ...email.deliveries.flatMap((delivery) => [
       put(NOW, `${delivery.recipient}: ${delivery.status} since ${time(delivery.stateAt)}`),
-      put(INDENT, explainDelivery(email, delivery, sender)),
+      put(INDENT, explainDelivery(email, delivery, about)),
     ]),
     'Times are in UTC.',
   ].join('\n')

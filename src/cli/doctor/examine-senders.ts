@@ -14,7 +14,12 @@ import { oneLine } from '../safe-text.js'
 export async function examineSenders(db: Database, config: Config, log: Log): Promise<Finding[]> {
   const { smtpUrl, dkim, secret, databaseUrl, dataDirectory } = config
   const secretBox = () => createSecretBox(findSecret(secret, databaseUrl === null ? dataDirectory : null))
-  const providers = composeProviders({ db, log, smtp: smtpUrl === null ? null : readSmtpUrl(smtpUrl, dkim), secretBox })
+  const providers = composeProviders({
+    db,
+    log,
+    smtp: smtpUrl === null ? null : readSmtpUrl(smtpUrl, { dkim }),
+    secretBox,
+  })
   try {
     const senders = await listAllSenders(db)
     const own = senders.filter(({ credentials }) => credentials !== null)

@@ -24,6 +24,8 @@ export interface Fault {
   readonly act: Act
   /** The reply code, for `reply` only. */
   readonly code: number
+  /** The words after the code, where the usual ones are not what is meant: `4.7.1 Greylisted, try again later`. */
+  readonly text?: string
   /** Whether the command is obeyed all the same, and only the answer suffers. At the dot: the message is taken. */
   readonly obeys: boolean
 }
@@ -96,6 +98,22 @@ function suggest(word: string, known: readonly string[], also?: string): string 
   const closest = findClosest(word, known)
   if (closest) return ` Did you mean "${closest}"?`
   return ` There are ${[...known, ...(also ? [also] : [])].join(', ')}.`
+}
+
+/** Where a conversation is, and between whom: as far as it is known by then. */
+export interface Moment {
+  readonly phase: Phase
+  readonly from: string | null
+  readonly to: string | null
+}
+
+/** What goes wrong for one sender or recipient and not for others; asked before the dice are. */
+export type Temper = (moment: Moment) => Fault | null
+
+/** A fault as on the command line, such as `rcpt:550`, with words of one's own. */
+export function faultOf(rule: string, text?: string): Fault {
+  const { fault } = parseRule(rule)
+  return text === undefined ? fault : { ...fault, text }
 }
 
 /** Decides, each time a phase is reached in one connection, whether something goes wrong there. */

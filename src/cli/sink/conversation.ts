@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net'
 import { type SecureContext, TLSSocket } from 'node:tls'
 import { BodyReader } from './body-reader.js'
-import type { Dice, Fault, Phase } from './chaos.js'
+import type { Dice, Fault, Phase, Temper } from './chaos.js'
 import { announcedSize, parsePath, splitCommand } from './command-line.js'
 import { type AuthStep, beginAuth, type Credentials, MECHANISMS } from './credentials.js'
 import type { Arrived } from './ledger.js'
@@ -21,6 +21,7 @@ export interface House {
   readonly take: (arrived: Arrived) => boolean
   readonly tls: { readonly mode: 'starttls' | 'implicit'; readonly context: SecureContext } | null
   readonly auth: Credentials | null
+  readonly temper: Temper | null
   readonly maxMessageBytes: number
   readonly dripMs: number
   readonly onFault: (connection: number, fault: Fault) => void
@@ -226,7 +227,7 @@ export class Conversation {
     const path = parsePath('TO:', rest)
     if (!path || path.address === '') return this.#wire.say(REPLIES.badArgument)
     if (this.#to.length >= MAX_RECIPIENTS) return this.#wire.say(REPLIES.tooManyRecipients)
-    if (this.#hindered('rcpt')) return
+    if (this.#hindered('rcpt', path.address)) return
     this.#to.push(path.address)
     this.#reply(REPLIES.rcptOk)
   }
@@ -260,10 +261,10 @@ export class Conversation {
   #finish(body: BodyReader): void {
     const [from, to] = [this.#from!, this.#to]
     this.#body = null
+    const fault = this.#bodyRefused || body.tooLarge ? null : this.#roll('dot')
     this.#forgetEnvelope()
     if (this.#bodyRefused) return
     if (body.tooLarge) return this.#wire.say(REPLIES.tooLarge)
-    const fault = this.#roll('dot')
     if (fault && !fault.obeys) return misbehave(this.#wire, fault)
     const arrived = { connection: this.#id, from, to, replied: repliedAfter(fault), content: body.content() }
     if (!this.#house.take(arrived)) return this.#wire.say(REPLIES.notLogged)
@@ -283,15 +284,15 @@ export class Conversation {
     this.#wire.drip(text)
   }
 
-  #roll(phase: Phase): Fault | null {
-    const fault = this.#dice(phase)
+  #roll(phase: Phase, to = this.#to[0] ?? null): Fault | null {
+    const fault = this.#house.temper?.({ phase, from: this.#from, to }) ?? this.#dice(phase)
     if (fault) this.#house.onFault(this.#id, fault)
     return fault
   }
 
   /** True when something goes wrong here and the command is not to be obeyed: whatever there is to say has been said. */
-  #hindered(phase: Phase): boolean {
-    const fault = this.#roll(phase)
+  #hindered(phase: Phase, to?: string): boolean {
+    const fault = this.#roll(phase, to)
     if (fault?.act === 'slow') this.#slowly = true
     else if (fault) misbehave(this.#wire, fault)
     return fault !== null && fault.act !== 'slow'

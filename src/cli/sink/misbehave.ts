@@ -4,9 +4,9 @@ import { failureReply, GARBAGE } from './replies.js'
 import type { Wire } from './wire.js'
 
 /** Does what was asked for instead of answering. Slowness is not among it: that is an answer, given slowly. */
-export function misbehave(wire: Wire, { act, code, phase }: Fault): void {
+export function misbehave(wire: Wire, { act, code, phase, text }: Fault): void {
   if (act === 'reply') {
-    wire.say(failureReply(code, phase))
+    wire.say(failureReply(code, phase, text))
     // RFC 5321: who says 421 closes the connection.
     if (code === 421) wire.end()
   } else if (act === 'garbage') wire.say(GARBAGE)

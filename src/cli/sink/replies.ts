@@ -62,9 +62,9 @@ const FAILURES_OF_RECIPIENT: Record<number, string> = {
   554: '5.7.1 Recipient refused',
 }
 
-/** What a server that fails with this code at this moment would say. */
-export function failureReply(code: number, phase: Phase): string {
-  const text = (phase === 'rcpt' ? FAILURES_OF_RECIPIENT[code] : undefined) ?? FAILURES[code]
+/** What a server that fails with this code at this moment would say, unless it has words of its own. */
+export function failureReply(code: number, phase: Phase, own?: string): string {
+  const text = own ?? (phase === 'rcpt' ? FAILURES_OF_RECIPIENT[code] : undefined) ?? FAILURES[code]
   return `${code} ${text ?? `${Math.floor(code / 100)}.0.0 Failing as asked`}\r\n`
 }
 

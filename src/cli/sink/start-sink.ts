@@ -2,7 +2,7 @@ import { randomInt } from 'node:crypto'
 import { once } from 'node:events'
 import { type AddressInfo, createServer, type Socket } from 'node:net'
 import { createSecureContext } from 'node:tls'
-import { type ChaosRule, createDice, type Fault, parseChaos } from './chaos.js'
+import { type ChaosRule, createDice, type Fault, parseChaos, type Temper } from './chaos.js'
 import { Conversation, type House } from './conversation.js'
 import type { Credentials } from './credentials.js'
 import { openLedger, type Taken } from './ledger.js'
@@ -28,6 +28,8 @@ export interface SinkOptions {
   readonly maxConnections?: number | undefined
   /** What goes wrong, as on the command line: `rcpt:450:0.05,dot:taken-drop:0.01`. Default nothing. */
   readonly chaos?: string | undefined
+  /** What goes wrong for some senders and recipients only. */
+  readonly temper?: Temper | undefined
   /** The same seed, rules and conversations give the same faults. Default a random one, see `seed` of the sink. */
   readonly seed?: number | undefined
   /** Between two bytes of a slow reply. Default 50. */
@@ -93,6 +95,7 @@ export async function startSink(options: SinkOptions = {}): Promise<Sink> {
         }
       : null,
     auth: options.auth ?? null,
+    temper: options.temper ?? null,
     maxMessageBytes: options.maxMessageBytes ?? 64 * 1024 * 1024,
     dripMs: options.dripMs ?? 50,
     onFault(connection, fault) {

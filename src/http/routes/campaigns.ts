@@ -7,7 +7,7 @@ import type { Context } from '../../operations/context.js'
 import { launchCampaign } from '../../operations/launch-campaign.js'
 import { preflightCampaign } from '../../operations/preflight-campaign.js'
 import { readCampaignProgress } from '../../operations/read-campaign.js'
-import { readEmails } from '../../operations/read-emails.js'
+import { scheduleCampaign } from '../../operations/schedule-campaign.js'
 import { cancelCampaign, pauseCampaign, resumeCampaign, retryCampaign } from '../../operations/steer-campaign.js'
 import { testCampaign } from '../../operations/test-campaign.js'
 import {
@@ -17,17 +17,20 @@ import {
   newCampaign,
   progressSchema,
   readScheduledAt,
-  toCampaign,
+  showCampaign,
+  showCampaigns,
   toCampaignInput,
   toProgress,
 } from '../campaign-json.js'
-import { emailRef, emailStatus, emailSummarySchema, toEmailRef, toEmailSummary } from '../email-json.js'
+import { emailRef, toEmailRef } from '../email-json.js'
 import { type Call, type Endpoint, keyed } from '../endpoint.js'
 import { asList, listOf, pageQuery, readPage, readReference } from '../pagination.js'
 import { fields, text } from '../read-input.js'
 
 const PATH = '/api/campaigns'
 const common = { tag: 'Campaigns', scope: 'manage', answers: 'The campaign.', answer: campaignSchema } as const
+
+const show = ({ options }: Call<unknown, unknown>, campaign: Campaign) => showCampaign(options.context.db, campaign)
 
 const preflightSchema = z
   .strictObject({
@@ -37,9 +40,6 @@ const preflightSchema = z
     ),
   })
   .openapi('Preflight')
-
-/** Not out yet: what `scheduled-emails` shows unless asked for something else. */
-const UPCOMING = ['scheduled', 'retry_scheduled', 'sending'] as const
 
 const steering = (
   verb: string,
@@ -53,27 +53,29 @@ const steering = (
     summary,
     description,
     problems: ['campaign_not_found', 'campaign_conflict'],
-    run: async (call) => toCampaign(await steer(call.options.context, call.caller.workspaceId, call.id('cmp'))),
+    run: async (call) => show(call, await steer(call.options.context, call.caller.workspaceId, call.id('cmp'))),
   })
 
 /** Both launch a draft; one is asked for a time. */
-async function launchFor(call: Call<unknown, { readonly scheduled_at?: string | null | undefined }>) {
-  const scheduledAt = readScheduledAt(call.body.scheduled_at)
-  const { campaign, ...rest } = await launchCampaign(
-    call.options.context,
-    call.caller.workspaceId,
-    call.id('cmp'),
-    scheduledAt === undefined ? {} : { scheduledAt },
-  )
-  return { ...toCampaign(campaign), ...rest, errors: [...rest.errors] }
-}
+const launching =
+  (launch: typeof launchCampaign) =>
+  async (call: Call<unknown, { readonly scheduled_at?: string | null | undefined }>) => {
+    const scheduledAt = readScheduledAt(call.body.scheduled_at)
+    const { campaign, errors, ...rest } = await launch(
+      call.options.context,
+      call.caller.workspaceId,
+      call.id('cmp'),
+      scheduledAt === undefined ? {} : { scheduledAt },
+    )
+    return { ...(await show(call, campaign)), ...rest, errors: [...errors] }
+  }
 
-const launching = {
+const launch = {
   ...common,
   method: 'post',
   body: fields({ scheduled_at: text(100).nullable().optional().openapi({ format: 'date-time' }) }),
   bodyOptional: true,
-  answers: 'The campaign, and how many people it goes to.',
+  answers: 'The campaign, and how many people it goes to, or how many emails of a sequence were planned.',
   answer: launchedSchema,
   problems: ['campaign_not_found', 'campaign_conflict', 'campaign_not_ready'],
 } as const
@@ -99,7 +101,7 @@ export const campaignEndpoints: readonly Endpoint[] = [
         ...page,
         limit: page.limit + 1,
       })
-      return asList(found.map(toCampaign), page)
+      return asList(await showCampaigns(options.context.db, found), page)
     },
   }),
   keyed({
@@ -111,8 +113,8 @@ export const campaignEndpoints: readonly Endpoint[] = [
     example: { name: 'November news', list_id: 'lst_…', template_id: 'tpl_…' },
     status: 201,
     problems: ['campaign_invalid'],
-    run: async ({ options, caller, body }) =>
-      toCampaign(await createCampaign(options.context, caller.workspaceId, toCampaignInput(body))),
+    run: async (call) =>
+      show(call, await createCampaign(call.options.context, call.caller.workspaceId, toCampaignInput(call.body))),
   }),
   keyed({
     ...common,
@@ -121,7 +123,7 @@ export const campaignEndpoints: readonly Endpoint[] = [
     scope: 'read',
     summary: 'One campaign',
     problems: ['campaign_not_found'],
-    run: async (call) => toCampaign(await getCampaign(call.options.context, call.caller.workspaceId, call.id('cmp'))),
+    run: async (call) => show(call, await getCampaign(call.options.context, call.caller.workspaceId, call.id('cmp'))),
   }),
   keyed({
     ...common,
@@ -134,7 +136,7 @@ export const campaignEndpoints: readonly Endpoint[] = [
     async run(call) {
       const { context } = call.options
       const id = call.id('cmp')
-      return toCampaign(await changeCampaign(context, call.caller.workspaceId, id, toCampaignInput(call.body)))
+      return show(call, await changeCampaign(context, call.caller.workspaceId, id, toCampaignInput(call.body)))
     },
   }),
   keyed({
@@ -168,18 +170,20 @@ export const campaignEndpoints: readonly Endpoint[] = [
     },
   }),
   keyed({
-    ...launching,
+    ...launch,
     path: `${PATH}/{id}/launch`,
     summary: 'Launch a draft',
     description: 'Looks at everything once more, then starts it now, or at its time if it has one.',
-    run: launchFor,
+    run: launching(launchCampaign),
   }),
   keyed({
-    ...launching,
+    ...launch,
     path: `${PATH}/{id}/schedule`,
     summary: 'Launch a draft at a time',
+    description:
+      'A campaign of a sequence that was launched looks at its list once more instead, if no time is given: whoever joined since is enrolled, and nobody twice.',
     example: { scheduled_at: '2030-01-01T09:00:00Z' },
-    run: launchFor,
+    run: launching(scheduleCampaign),
   }),
   keyed({
     ...common,
@@ -192,32 +196,6 @@ export const campaignEndpoints: readonly Endpoint[] = [
     problems: ['campaign_not_found'],
     run: async (call) =>
       toProgress(await readCampaignProgress(call.options.context, call.caller.workspaceId, call.id('cmp'))),
-  }),
-  keyed({
-    ...common,
-    method: 'get',
-    path: `${PATH}/{id}/scheduled-emails`,
-    scope: 'read',
-    summary: 'Its emails',
-    description: 'Those that have not gone out, unless a status is asked for; newest first.',
-    query: pageQuery({ status: emailStatus.optional() }),
-    answers: 'A page of emails, each with the time it is due.',
-    answer: listOf(z.strictObject({ ...emailSummarySchema.shape, next_attempt_at: z.iso.datetime().nullable() })),
-    problems: ['campaign_not_found'],
-    async run(call) {
-      const { context } = call.options
-      const { workspaceId } = call.caller
-      const page = readPage(call.query, 'em')
-      const { id: campaignId } = await getCampaign(context, workspaceId, call.id('cmp'))
-      const filter = { campaignId, status: call.query.status ?? UPCOMING }
-      const emails = await readEmails(context, workspaceId, filter, { ...page, limit: page.limit + 1 })
-      const shown = emails.map((email) => {
-        const [delivery] = email.deliveries
-        const due = delivery?.state === 'pending' ? delivery.runAt.toISOString() : null
-        return { ...toEmailSummary(email), next_attempt_at: due }
-      })
-      return asList(shown, page)
-    },
   }),
   steering('pause', pauseCampaign, {
     summary: 'Pause a campaign',
@@ -241,7 +219,7 @@ export const campaignEndpoints: readonly Endpoint[] = [
       const { context } = call.options
       const { workspaceId, name: by } = call.caller
       const { campaign, retried } = await retryCampaign(context, workspaceId, call.id('cmp'), by)
-      return { ...toCampaign(campaign), retried }
+      return { ...(await show(call, campaign)), retried }
     },
   }),
   keyed({

@@ -1,31 +1,17 @@
 import { z } from '@hono/zod-openapi'
 import type { EmailDecision } from '../../db/decide-emails.js'
 import { findSender } from '../../db/senders.js'
-import { foldAddress } from '../../domain/address.js'
 import { PostriderError } from '../../errors.js'
 import { decideEmail } from '../../operations/decide-email.js'
-import { readEmail, readEmails } from '../../operations/read-emails.js'
+import { readEmail, readEmailPage } from '../../operations/read-emails.js'
+import { readEmailWalk } from '../../operations/read-enrollment.js'
 import { readInstant } from '../../operations/prepare-email.js'
-import {
-  emailRef,
-  emailSchema,
-  emailStatus,
-  emailSummarySchema,
-  toEmail,
-  toEmailRef,
-  toEmailSummary,
-} from '../email-json.js'
+import { emailRef, emailSchema, toEmail, toEmailRef, toEmailSummary } from '../email-json.js'
+import { emailFilterShape, emailListSchema, readEmailFilter, toEmailList } from '../email-list-json.js'
 import { type Call, type Endpoint, keyed } from '../endpoint.js'
-import { asList, listOf, pageQuery, readPage, readReference } from '../pagination.js'
+import { pageQuery, readPage } from '../pagination.js'
 import { type InputProblem, refusal } from '../problem.js'
 import { fields, text } from '../read-input.js'
-
-const filterShape = {
-  status: emailStatus.optional(),
-  to: text(1_000).optional().openapi({ description: 'One recipient’s address.' }),
-  q: text(1_000).optional().openapi({ description: 'Part of the subject or of an address.' }),
-  campaign_id: text(1_000).optional().openapi({ description: 'Those of one campaign.' }),
-}
 
 /** What was sent to `/emails/:id/cancel` and the like. */
 const decide = (
@@ -52,23 +38,18 @@ export const emailEndpoints: readonly Endpoint[] = [
     scope: 'read',
     tag: 'Emails',
     summary: 'List emails',
-    description: 'Newest first.',
-    query: pageQuery(filterShape),
+    description:
+      'Newest first. What has no index (q, sender_id, reason_code) is looked for among the newest, for a moment: a page may then be short, and searched_until is where to go on from (after).',
+    query: pageQuery(emailFilterShape),
     answers: 'A page of emails.',
-    answer: listOf(emailSummarySchema),
+    answer: emailListSchema,
     async run({ options, caller, query }) {
       const page = readPage(query, 'em')
-      const filter = {
-        ...(query.status !== undefined && { status: query.status }),
-        ...(query.to !== undefined && { to: foldAddress(query.to) }),
-        ...(query.q !== undefined && { q: query.q }),
-        ...(query.campaign_id !== undefined && { campaignId: readReference(query.campaign_id, 'campaign_id', 'cmp') }),
-      }
-      const emails = await readEmails(options.context, caller.workspaceId, filter, {
+      const found = await readEmailPage(options.context, caller.workspaceId, readEmailFilter(query, 'query'), {
         ...page,
         limit: page.limit + 1,
       })
-      return asList(emails.map(toEmailSummary), page)
+      return toEmailList(found.emails.map(toEmailSummary), found.searchedUntil, page)
     },
   }),
   keyed({
@@ -81,11 +62,12 @@ export const emailEndpoints: readonly Endpoint[] = [
     answer: emailSchema,
     problems: ['email_not_found'],
     async run(call) {
-      const { db } = call.options.context
+      const { context } = call.options
       const { workspaceId } = call.caller
-      const email = await readEmail(call.options.context, workspaceId, call.id('em'))
+      const email = await readEmail(context, workspaceId, call.id('em'))
       if (!email) throw new PostriderError('email_not_found', 'There is no such email.')
-      return toEmail(email, await findSender(db, workspaceId, email.senderId))
+      const sender = await findSender(context.db, workspaceId, email.senderId)
+      return toEmail(email, sender, await readEmailWalk(context, workspaceId, email))
     },
   }),
   keyed({

@@ -8,6 +8,7 @@ import {
   listCapturedEmails,
 } from '../../db/captured-emails.js'
 import { showId } from '../../id.js'
+import { download } from '../download.js'
 import { type Call, type Endpoint, keyed } from '../endpoint.js'
 import { asList, forwardQuery, listOf, readPage } from '../pagination.js'
 import { RequestError } from '../problem.js'
@@ -131,22 +132,6 @@ async function capturedOf(call: Call<unknown, unknown>): Promise<CapturedEmail> 
   if (!captured) throw new RequestError('not_found', 'There is no such captured email.')
   return captured
 }
-
-/** Somebody else wrote what is in it, so a browser may keep it but must not run it with our origin's rights. */
-function download(bytes: Uint8Array, contentType: string, filename: string): Response {
-  const safeType = /^[\w.+-]+\/[\w.+-]+$/.test(contentType) ? contentType : 'application/octet-stream'
-  const plain = filename.replaceAll(/[^\w.-]/g, '_')
-  return new Response(bytes as Uint8Array<ArrayBuffer>, {
-    headers: {
-      'Content-Type': safeType,
-      'Content-Disposition': `attachment; filename="${plain}"; filename*=UTF-8''${encodeName(filename)}`,
-      'Content-Security-Policy': "sandbox; default-src 'none'",
-    },
-  })
-}
-
-const encodeName = (name: string) =>
-  encodeURIComponent(name.toWellFormed()).replaceAll(/['()*]/g, (c) => `%${c.charCodeAt(0).toString(16).toUpperCase()}`)
 
 async function toSummary(captured: CapturedHead): Promise<z.input<typeof summarySchema>> {
   const { head } = captured

@@ -1,15 +1,13 @@
 import { z } from '@hono/zod-openapi'
-import { countEmails } from '../../db/count-emails.js'
 import type { EmailSummary } from '../../db/emails.js'
-import { foldAddress } from '../../domain/address.js'
 import type { RetryPolicies } from '../../domain/retry.js'
-import { decideMatchingEmails } from '../../operations/decide-email.js'
-import { readEmails } from '../../operations/read-emails.js'
+import { readEmailPage } from '../../operations/read-emails.js'
 import { emailRef, leadingDelivery, maxAttemptsOf, nextAttemptOf, toEmailRef, writeMailbox } from '../email-json.js'
+import { searchedUntil, toEmailList } from '../email-list-json.js'
 import { type Endpoint, keyed } from '../endpoint.js'
-import { asList, listOf, pageQuery, readPage } from '../pagination.js'
-import { fields, text } from '../read-input.js'
+import { listOf, pageQuery, readPage } from '../pagination.js'
 import { decideFor } from './emails.js'
+import { massEndpoints } from './mass-decisions.js'
 
 /** What has not gone out yet, and what needs somebody. */
 const OUTBOX_STATUSES = ['scheduled', 'retry_scheduled', 'sending', 'uncertain', 'failed'] as const
@@ -29,28 +27,6 @@ const entrySchema = z
   })
   .openapi('OutboxEntry')
 
-const changedSchema = z.strictObject({ changed: z.int() }).openapi('Changed')
-
-const decideAll = (decision: 'retry' | 'dismiss', summary: string): Endpoint =>
-  keyed({
-    method: 'post',
-    path: `/api/admin/outbox/${decision}`,
-    scope: 'manage',
-    tag: 'Outbox',
-    summary,
-    description: 'Without a filter, all of them.',
-    body: fields({ to: text(1_000).optional(), q: text(1_000).optional() }),
-    bodyOptional: true,
-    example: { q: 'invoice' },
-    answers: 'How many were changed.',
-    answer: changedSchema,
-    async run({ options, caller, body: { to, q } }) {
-      const filter = { ...(to !== undefined && { to: foldAddress(to) }), ...(q !== undefined && { q }) }
-      const by = { by: caller.name }
-      return { changed: await decideMatchingEmails(options.context, caller.workspaceId, filter, decision, by) }
-    },
-  })
-
 export const outboxEndpoints: readonly Endpoint[] = [
   keyed({
     method: 'get',
@@ -61,22 +37,19 @@ export const outboxEndpoints: readonly Endpoint[] = [
     description: 'Newest first: what waits, what is being sent, what failed, and what is uncertain.',
     query: pageQuery({ status: z.enum(OUTBOX_STATUSES).optional() }),
     answers: 'A page of entries.',
-    answer: listOf(entrySchema),
+    answer: z.strictObject({ ...listOf(entrySchema).shape, searched_until: searchedUntil }),
     async run({ options, caller, query }) {
       const page = readPage(query, 'em')
       const filter = { status: query.status ?? OUTBOX_STATUSES }
-      const emails = await readEmails(options.context, caller.workspaceId, filter, {
+      const found = await readEmailPage(options.context, caller.workspaceId, filter, {
         ...page,
         limit: page.limit + 1,
       })
-      return asList(
-        emails.map((email) => toEntry(email, options.retryPolicies)),
-        page,
-      )
+      const entries = found.emails.map((email) => toEntry(email, options.retryPolicies))
+      return toEmailList(entries, found.searchedUntil, page)
     },
   }),
-  decideAll('retry', 'Retry all failed emails that match'),
-  decideAll('dismiss', 'Dismiss all failed emails that match'),
+  ...massEndpoints,
   keyed({
     method: 'post',
     path: '/api/admin/outbox/{id}/retry',
@@ -99,37 +72,6 @@ export const outboxEndpoints: readonly Endpoint[] = [
     answer: emailRef,
     problems: ['email_not_found', 'email_conflict'],
     run: (call) => decideFor(call, 'dismiss'),
-  }),
-  keyed({
-    method: 'get',
-    path: '/api/admin/dashboard',
-    scope: 'read',
-    tag: 'Outbox',
-    summary: 'How much is where',
-    answers: 'Counts of deliveries.',
-    answer: z
-      .strictObject({
-        object: z.literal('dashboard'),
-        pending_email_count: z.int(),
-        sending_email_count: z.int(),
-        failed_email_count: z.int(),
-        uncertain_email_count: z.int(),
-        due_now: z.int(),
-        next_hour: z.int(),
-      })
-      .openapi('Dashboard'),
-    async run({ options, caller }) {
-      const counts = await countEmails(options.context.db, caller.workspaceId)
-      return {
-        object: 'dashboard' as const,
-        pending_email_count: counts.pending,
-        sending_email_count: counts.sending,
-        failed_email_count: counts.failed,
-        uncertain_email_count: counts.uncertain,
-        due_now: counts.dueNow,
-        next_hour: counts.nextHour,
-      }
-    },
   }),
 ]
 

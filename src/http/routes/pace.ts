@@ -2,10 +2,12 @@ import { z } from '@hono/zod-openapi'
 import { findSender, listSenders, type Sender } from '../../db/senders.js'
 import { readIsoDate } from '../../domain/zone-days.js'
 import { PostriderError } from '../../errors.js'
+import { previewOfPace } from '../../operations/preview-pace.js'
 import { readSenderQuota } from '../../operations/sender-quota.js'
 import { changeSender } from '../../operations/senders.js'
 import { type Call, type Endpoint, keyed } from '../endpoint.js'
 import { paceInput, paceSchema, toPace, toPaceInput } from '../pace-json.js'
+import { readReference } from '../pagination.js'
 import { fields, text } from '../read-input.js'
 
 /** The pace of the default sender, and how much of a sender's quota is left. */
@@ -18,6 +20,23 @@ const quotaSchema = z
     remaining: z.int().nullable(),
   })
   .openapi('SenderQuota')
+
+const previewSchema = z
+  .strictObject({
+    timezone: z.string(),
+    open_now: z.boolean(),
+    days: z.array(
+      z.strictObject({
+        date: z.string(),
+        opens_at: z.iso.datetime(),
+        closes_at: z.iso.datetime(),
+        quota: z.int().nullable(),
+        fits: z.int().nullable().openapi({ description: 'About as many as find a place in the window.' }),
+      }),
+    ),
+    slots: z.array(z.iso.datetime()),
+  })
+  .openapi('PacePreview')
 
 const settings = { tag: 'Senders', path: '/api/settings/sending', answers: 'The pace.', answer: paceSchema } as const
 
@@ -52,6 +71,26 @@ export const paceEndpoints: readonly Endpoint[] = [
   }),
   keyed({
     tag: 'Senders',
+    method: 'post',
+    path: '/api/settings/sending/preview',
+    scope: 'read',
+    summary: 'What a pace would yield',
+    description: 'The next days and slots of a sender that has nothing booked. Nothing is saved.',
+    body: fields({
+      pace: paceInput,
+      sender_id: text(100).optional().openapi({ description: 'For the ramp-up of a sender that has begun one.' }),
+    }),
+    example: { pace: { timezone: 'Europe/Paris', sending_days: [1, 2, 3, 4, 5], start_hour: 9, end_hour: 17 } },
+    answers: 'Its next days and slots.',
+    answer: previewSchema,
+    problems: ['sender_not_found', 'sender_invalid'],
+    async run({ options, caller, body }) {
+      const senderId = body.sender_id === undefined ? [] : [readReference(body.sender_id, 'sender_id', 'snd')]
+      return toPreview(await previewOfPace(options.context, caller.workspaceId, toPaceInput(body.pace), ...senderId))
+    },
+  }),
+  keyed({
+    tag: 'Senders',
     method: 'get',
     path: '/api/senders/{id}/quota',
     scope: 'read',
@@ -73,6 +112,19 @@ export const paceEndpoints: readonly Endpoint[] = [
     },
   }),
 ]
+
+const toPreview = ({ timezone, openNow, days, slots }: Awaited<ReturnType<typeof previewOfPace>>) => ({
+  timezone,
+  open_now: openNow,
+  days: days.map(({ date, opensAt, closesAt, quota, fits }) => ({
+    date,
+    opens_at: opensAt.toISOString(),
+    closes_at: closesAt.toISOString(),
+    quota,
+    fits,
+  })),
+  slots: slots.map((slot) => slot.toISOString()),
+})
 
 async function defaultSender(call: Call<unknown, unknown>): Promise<Sender> {
   const senders = await listSenders(call.options.context.db, call.caller.workspaceId)

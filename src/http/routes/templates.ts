@@ -112,7 +112,7 @@ export const templateEndpoints: readonly Endpoint[] = [
     method: 'delete',
     path: '/api/templates/{id}',
     summary: 'Remove a template',
-    description: 'With its versions. Not while a campaign uses it.',
+    description: 'With its versions. Not while a campaign or a sequence uses it.',
     answers: 'It is gone.',
     answer: z.strictObject({ object: z.literal('template'), id: z.string(), deleted: z.literal(true) }),
     problems: ['template_not_found', 'template_conflict'],

@@ -1,0 +1,43 @@
+import { z } from '@hono/zod-openapi'
+import { isTimezone } from '../../domain/zone-days.js'
+import { MOST_SIMULATED_DAYS, MOST_SIMULATED_EMAILS, simulateCampaign } from '../../operations/simulate-campaign.js'
+import { type Endpoint, keyed } from '../endpoint.js'
+import { fields, text } from '../read-input.js'
+import { simulationSchema, toSimulation } from '../simulation-json.js'
+
+const whole = (least: number, most: number, fallback: number) => {
+  const error = `must be a whole number from ${least} to ${most}`
+  return z.coerce
+    .number({ error })
+    .int(error)
+    .min(least, error)
+    .max(most, error)
+    .default(fallback)
+    .openapi({ type: 'integer', minimum: least, maximum: most, default: fallback })
+}
+
+export const simulateEndpoints: readonly Endpoint[] = [
+  keyed({
+    tag: 'Campaigns',
+    method: 'get',
+    path: '/api/campaigns/{id}/simulate',
+    scope: 'read',
+    summary: 'Look ahead',
+    description: 'What it would send in the next days if nobody answered, as if it were launched or resumed now.',
+    query: fields({
+      days: whole(1, MOST_SIMULATED_DAYS, 14).openapi({ description: 'How many days, today among them.' }),
+      limit: whole(0, MOST_SIMULATED_EMAILS, 100).openapi({ description: 'How many emails are shown one by one.' }),
+      timezone: text(100)
+        .refine(isTimezone, 'is not a timezone: write a name such as Europe/Paris')
+        .optional()
+        .openapi({ description: "Of the days. Without it, the first sender's." }),
+    }),
+    answers: 'The calendar. Nothing was written.',
+    answer: simulationSchema,
+    problems: ['campaign_not_found', 'campaign_not_ready'],
+    run: async (call) =>
+      toSimulation(
+        await simulateCampaign(call.options.context, call.caller.workspaceId, call.id('cmp'), { ...call.query }),
+      ),
+  }),
+]
