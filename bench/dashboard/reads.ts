@@ -1,0 +1,116 @@
+import { EMAIL_STATUSES } from '../../src/domain/email-status.js'
+import type { Postrider } from '../../src/index.js'
+import { call } from '../campaign/campaign-ground.js'
+import type { Ground } from './ground.js'
+
+/** What is asked for, below `/api`. */
+export type Reads = readonly string[]
+
+/** Asked with nothing of theirs there, or not about emails at all: they cost what an empty table costs. */
+const LEFT_OUT = new Set([
+  '/api/imports/{id}',
+  '/api/lists/{id}/export', // as long as the list, by design
+  '/api/inbox/{id}',
+  '/api/inbox/{id}/raw',
+  '/api/inbox/{id}/attachments/{n}',
+  '/api/emails/{id}/attachments/{n}',
+  '/api/enrollments/{id}',
+  '/api/sequences/{id}',
+  '/api/sequences/{id}/versions',
+  '/api/sequences/{id}/versions/{version}',
+  '/api/campaigns/{id}/funnel',
+  '/api/campaigns/{id}/simulate', // as long as the calendar it draws
+  '/api/admin/session', // of a browser, not of a key
+  '/api/events/stream', // does not end
+  '/api/openapi.json',
+  '/api/docs',
+  '/u/{token}',
+  '/livez',
+  '/readyz',
+  '/metrics',
+])
+
+type List = { readonly data: readonly { readonly id: string }[] }
+
+/** Every path with what people ask of it: nothing, each status, a word that is there and one that is not, far back. */
+export async function readsOf(postrider: Postrider, ground: Ground, paths: readonly string[]): Promise<Reads> {
+  const { large, running, list } = ground
+  const newest = await call<List>(postrider, 'GET', '/emails?limit=100')
+  const { data: people } = await call<List>(postrider, 'GET', `/lists/${list}/contacts?limit=1`)
+  const { data: senders } = await call<List>(postrider, 'GET', '/senders')
+  const { data: templates } = await call<List>(postrider, 'GET', '/templates')
+  const half = await call<List>(postrider, 'GET', `/emails?limit=1&created_before=${hoursAgo(12)}`)
+  const oldest = await call<List>(postrider, 'GET', `/emails?limit=1&created_before=${hoursAgo(23)}`)
+  const [email, contact, sender] = [newest.data[50]!.id, people[0]!.id, senders[0]!.id]
+
+  const statuses = EMAIL_STATUSES.map((status) => `status=${status}`)
+  const found = ['q=order%20599', 'q=nothinglikethis', 'to=person7%40example2.com', 'to=nobody%40example.com']
+  const filters = [
+    ...statuses,
+    ...found,
+    `sender_id=${sender}`,
+    'reason_code=recipient',
+    'reason_code=nothinglikethis',
+    `created_after=${hoursAgo(6)}&created_before=${hoursAgo(5)}`,
+    ...[large, running].flatMap((id) => [
+      `campaign_id=${id}`,
+      ...statuses.map((status) => `campaign_id=${id}&${status}`),
+      `campaign_id=${id}&q=reader123`,
+      `campaign_id=${id}&q=nothinglikethis`,
+    ]),
+  ]
+  const deep = [half, oldest].map(({ data }) => `after=${data[0]!.id}`)
+  const asked: Readonly<Record<string, readonly string[]>> = {
+    '/api/emails': ['', ...filters, ...deep, ...deep.flatMap((at) => statuses.map((status) => `${at}&${status}`))].map(
+      (query) => `?limit=100&${query}`,
+    ),
+    '/api/emails/{id}': [email, half.data[0]!.id],
+    '/api/emails/{id}/raw': [email],
+    '/api/admin/dashboard': [''],
+    '/api/admin/email-counts': ['', ...filters.map((query) => `?${query}`)],
+    '/api/admin/outbox': ['', '?status=failed', '?status=scheduled', '?status=uncertain', '?status=retry_scheduled'],
+    '/api/admin/throughput': ['?range=1h', '?range=24h', '?range=7d'],
+    '/api/admin/upcoming': ['', '?hours=168'],
+    '/api/admin/settings': [''],
+    '/api/admin/audit': ['', '?action=pause', '?action=nothinglikethis', '?actor=nobody', `?target=${large}`],
+    '/api/admin/users': [''],
+    '/api/api-keys': [''],
+    '/api/workspaces/current': [''],
+    '/api/senders': [''],
+    '/api/senders/{id}': [sender],
+    '/api/senders/{id}/quota': [sender],
+    '/api/settings/sending': [''],
+    '/api/suppressions': [''],
+    '/api/contacts': ['', '?q=reader77', '?q=nothinglikethis', '?email=reader77%40list0.example.com'],
+    '/api/contacts/{id}': [contact],
+    '/api/contacts/{id}/emails': [contact],
+    '/api/lists': [''],
+    '/api/lists/{id}': [list],
+    '/api/lists/{id}/contacts': [list],
+    '/api/imports': [''],
+    '/api/templates': [''],
+    '/api/templates/{id}': [templates[0]!.id],
+    '/api/templates/{id}/versions': [templates[0]!.id],
+    '/api/templates/{id}/versions/{version}': [templates[0]!.id],
+    '/api/sequences': [''],
+    '/api/campaigns': ['', '?status=running', `?list_id=${list}`],
+    '/api/campaigns/{id}': [large, running],
+    '/api/campaigns/{id}/schedule': [large, running],
+    '/api/campaigns/{id}/scheduled-emails': [large, running],
+    '/api/campaigns/{id}/preflight': [large, running],
+    '/api/campaigns/{id}/failures': [large, running],
+    '/api/enrollments': ['', `?campaign_id=${large}`],
+    '/api/inbox': [''],
+  }
+  const unknown = paths.filter((path) => !(path in asked) && !LEFT_OUT.has(path))
+  if (unknown.length > 0) throw new Error(`Nobody said what to ask of ${unknown.join(', ')}.`)
+  return Object.entries(asked)
+    .filter(([path]) => paths.includes(path))
+    .flatMap(([path, ways]) =>
+      ways.map((way) =>
+        (path.includes('{id}') ? path.replace('{id}', way).replace('{version}', '1') : path + way).slice('/api'.length),
+      ),
+    )
+}
+
+const hoursAgo = (hours: number) => new Date(Date.now() - hours * 3_600_000).toISOString()

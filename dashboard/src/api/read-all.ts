@@ -1,0 +1,13 @@
+/** For lists one chooses from: all of them, unless there are more than anybody would choose from. */
+export async function readAll<Row extends { readonly id: string }>(
+  read: (page: { limit: number; after?: string }) => Promise<{ has_more: boolean; data: Row[] }>,
+  most = 500,
+): Promise<Row[]> {
+  const rows: Row[] = []
+  for (;;) {
+    const after = rows.at(-1)?.id
+    const { data, has_more: hasMore } = await read({ limit: 100, ...(after !== undefined && { after }) })
+    rows.push(...data)
+    if (!hasMore || rows.length >= most) return rows
+  }
+}

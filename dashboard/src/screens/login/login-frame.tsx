@@ -1,0 +1,17 @@
+import type { ReactNode } from 'react'
+import { ThemeSwitch } from '../../shell/layout'
+
+/** What is seen before anybody is known. */
+export const LoginFrame = ({ title, children }: { readonly title: string; readonly children: ReactNode }) => (
+  <main className="flex min-h-screen flex-col items-center justify-center gap-6 p-4">
+    <div className="flex items-center gap-2 text-lg font-semibold">
+      <img src="./icon.svg" alt="" className="size-8" />
+      Postrider
+    </div>
+    <section className="w-full max-w-sm rounded-xl border bg-panel p-6">
+      <h1 className="mb-4 text-base font-semibold">{title}</h1>
+      {children}
+    </section>
+    <ThemeSwitch />
+  </main>
+)

@@ -1,0 +1,51 @@
+import { describe, expect, it } from 'vitest'
+import { openDashboard } from './browser.js'
+
+describe('the settings', () => {
+  const dashboard = openDashboard()
+
+  it('make keys that are shown once and can be taken away', async () => {
+    const page = await dashboard.open('/settings/keys')
+    await page.getByRole('button', { name: 'New key' }).click()
+    await page.getByLabel('Name').fill('shop')
+    expect(await dashboard.findObstacles(page)).toEqual([])
+    await page.getByRole('button', { name: 'Make key' }).click()
+    const key = (await page.getByRole('dialog').locator('pre').innerText()).trim()
+    const ask = () =>
+      dashboard.call('POST /api/emails', { key, json: { to: 'ada@example.com', subject: 'Hi', text: 'Hi' } })
+    expect((await ask()).status).toBeLessThan(300)
+    await page.getByRole('button', { name: 'I have it' }).click()
+    expect(await page.locator('#main').innerText()).not.toContain(key)
+    await page.getByRole('listitem').filter({ hasText: 'shop' }).getByRole('button', { name: 'Revoke' }).click()
+    await page.getByRole('button', { name: 'Revoke key' }).click()
+    await page.getByText('revoked').waitFor()
+    expect((await ask()).status).toBe(401)
+  })
+
+  it('let somebody in as a viewer, who cannot act, and everything is in the log', async () => {
+    const page = await dashboard.open('/settings/people')
+    await page.getByRole('button', { name: 'Let somebody in' }).click()
+    await page.getByLabel('Name').fill('grace')
+    await page.getByRole('button', { name: 'Make link' }).click()
+    const link = new URL((await page.getByRole('dialog').locator('pre').innerText()).trim())
+    const other = await dashboard.visit()
+    await other.goto(`${link.pathname}${link.hash}`)
+    await other.getByLabel('Password').fill('correct horse battery')
+    await other.getByLabel('The same again').fill('correct horse battery')
+    await other.getByRole('button', { name: 'Go in' }).click()
+    await other.getByText('grace · viewer').waitFor()
+    await other.getByRole('link', { name: 'Settings' }).click()
+    await other.getByRole('link', { name: 'API keys' }).click()
+    await other.getByText('For operators').waitFor()
+    await page.getByRole('button', { name: 'I have it' }).click()
+    await page.getByRole('link', { name: 'Audit log' }).click()
+    await page.getByText('Let somebody log in').waitFor()
+    expect(await dashboard.findObstacles(page)).toEqual([])
+    await page.getByRole('link', { name: 'People' }).click()
+    await page.getByRole('listitem').filter({ hasText: 'grace' }).getByRole('button', { name: 'Disable' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Disable' }).click()
+    await page.getByText('disabled').first().waitFor()
+    await other.getByRole('link', { name: 'Contacts' }).click()
+    await other.getByLabel('Password').waitFor()
+  })
+})
