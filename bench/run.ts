@@ -6,6 +6,9 @@ const benchmarks: Readonly<Record<string, () => Promise<{ run(args: string[]): P
   'claim-cost': () => import('./claim-cost.js'),
   delivery: () => import('./delivery.js'),
   campaign: () => import('./campaign.js'),
+  brokers: () => import('./brokers.js'),
+  simulate: () => import('./simulate.js'),
+  dashboard: () => import('./dashboard.js'),
 }
 
 const [name = '', ...args] = process.argv.slice(2)

@@ -8,12 +8,17 @@ const SECRET = 'a secret of the campaign benchmark'
 export const openForCampaigns = (place: Place, options: PostriderOptions = {}): Promise<Postrider> =>
   openPostrider(place, { apiKey: API_KEY, secret: SECRET, rateLimit: 1_000_000, ...options })
 
-export async function call<T>(postrider: Postrider, method: string, path: string, body?: unknown): Promise<T> {
+export const call = async <T>(postrider: Postrider, method: string, path: string, body?: unknown): Promise<T> =>
+  JSON.parse(await ask(postrider, method, path, body)) as T
+
+/** The answer as it comes. */
+export async function ask(postrider: Postrider, method: string, path: string, body?: unknown): Promise<string> {
   const headers = { Authorization: `Bearer ${API_KEY}`, 'Content-Type': 'application/json' }
   const asked = { method, headers, ...(body !== undefined && { body: JSON.stringify(body) }) }
   const response = await postrider.fetch(new Request(`http://bench/api${path}`, asked))
-  if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${await response.text()}`)
-  return response.json() as Promise<T>
+  const answer = await response.text()
+  if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${answer}`)
+  return answer
 }
 
 /** Ids as they are made one after the other, which is how an import makes them. */

@@ -106,7 +106,11 @@ async function openTurns(
     )
     await db.transaction(async (tx) => {
       if (!(await completeAction(tx, action))) throw new Error('The batch action was not ours.')
-      const waitMs = await runCampaignBatch(tx, action, { log, batchesAhead: Number.POSITIVE_INFINITY })
+      const waitMs = await runCampaignBatch(tx, action, {
+        log,
+        random: Math.random,
+        batchesAhead: Number.POSITIVE_INFINITY,
+      })
       if (waitMs !== null) await repeatAction(tx, action.id, waitMs)
     })
   }

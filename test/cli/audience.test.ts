@@ -1,9 +1,9 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
-import { type BuiltPackage, buildPackage } from '../support/build-package.js'
+import type { BuiltPackage } from '../support/build-package.js'
 import { fileDatabase } from '../support/services/file-database.js'
-import { type Cli, openCli } from './run-cli.js'
+import { buildHostedCli, type Cli, openHostedCli } from './run-cli.js'
 
 /** A story of processes, each a second on a busy machine. */
 vi.setConfig({ testTimeout: 120_000 })
@@ -13,8 +13,8 @@ let cli: Cli
 let env: Record<string, string>
 
 beforeAll(async () => {
-  built = await buildPackage()
-  cli = openCli(built)
+  built = await buildHostedCli()
+  cli = openHostedCli(built)
   env = { DATABASE_URL: await fileDatabase(), POSTRIDER_SECRET: 'the same for every process', LOG_LEVEL: 'silent' }
   expect((await cli.run(['migrate'], env)).code).toBe(0)
 })

@@ -39,13 +39,15 @@ test('start, on an empty directory, says what it is, and the line it prints send
   const lines = started.stdout().split('\n')
   expect(lines[0]).toMatch(/^Postrider \d+\.\d+\.\d+/)
   expect(lines[1]).toMatch(
-    /^ {2}database {2}embedded PostgreSQL [\d.]+ in \.\/\.postrider, (NOT )?safe against power loss/,
+    /^ {2}database {3}embedded PostgreSQL [\d.]+ in \.\/\.postrider, (NOT )?safe against power loss/,
   )
-  expect(lines[2]).toMatch(/^ {2}schema {4}applied 0000_actions/)
-  expect(lines[3]).toMatch(/^ {2}mail {6}kept in the dev inbox/)
-  expect(lines[4]).toBe('  worker    20 emails at once, leases of 60 s')
-  expect(lines[5]).toBe('  backlog   0 due, 0 failed or uncertain')
-  expect(lines[7]).toBe(`  docs      ${urlOf(started.stdout())}/api/docs`)
+  expect(lines[2]).toMatch(/^ {2}schema {5}applied 0000_actions/)
+  expect(lines[3]).toMatch(/^ {2}mail {7}kept in the dev inbox/)
+  expect(lines[4]).toBe('  worker     20 emails at once, leases of 60 s')
+  expect(lines[5]).toBe('  backlog    0 due, 0 failed or uncertain')
+  expect(lines[6]).toBe(`  dashboard  ${urlOf(started.stdout())}/admin`)
+  expect(lines[7]).toMatch(/^ {2}log in {5}choose a password at http:\S+\/admin\/setup#[\w-]{43} /)
+  expect(lines[9]).toBe(`  docs       ${urlOf(started.stdout())}/api/docs`)
   expect(await askStatus(`${urlOf(started.stdout())}/api/docs`)).toBe(200)
 
   const sent = await runPrintedCurl(started.stdout(), '/api/emails')
@@ -87,7 +89,7 @@ test('while it runs, doctor and migrate go through its socket, and a second star
   expect(doctor).toMatchObject({ code: 0, stderr: '' })
   const findings = JSON.parse(doctor.stdout) as { subject: string; verdict: string; text: string }[]
   expect(findings.map(({ subject }) => subject).join(' ')).toBe(
-    'database clock schema backlog attention provider secret dns',
+    'database clock schema backlog attention provider broker secret dns',
   )
   expect(findings[0]!.text).toContain(`through process ${started.pid} which owns it`)
   expect(findings.filter(({ verdict }) => verdict === 'problem')).toEqual([])
@@ -148,7 +150,7 @@ test('killed, it starts again on the same directory with nothing to do by hand, 
   expect(await first.exited).toBe('SIGKILL')
   const second = cli.start([], env)
   await untilReady(second)
-  expect(second.stdout()).toContain('  schema    up to date')
+  expect(second.stdout()).toContain('  schema     up to date')
   expect(keyOf(second.stdout())).toBe(key)
   expect((await runPrintedCurl(second.stdout(), '/api/emails')).status).toBeLessThan(300)
   second.signal('SIGTERM')

@@ -3,9 +3,9 @@ import { promisify } from 'node:util'
 import { expect } from 'vitest'
 
 /** What `start` printed, used as a person would: pasted into a shell. */
-export const urlOf = (stdout: string): string => expectMatch(stdout, /^ {2}API {7}(http:\S+)\/api$/m)
+export const urlOf = (stdout: string): string => expectMatch(stdout, /^ {2}API {8}(http:\S+)\/api$/m)
 
-export const keyOf = (stdout: string): string => expectMatch(stdout, /^ {2}API key {3}(pr_\S+)/m)
+export const keyOf = (stdout: string): string => expectMatch(stdout, /^ {2}API key {4}(pr_\S+)/m)
 
 function expectMatch(text: string, pattern: RegExp): string {
   const found = pattern.exec(text)?.[1]

@@ -1,8 +1,10 @@
 import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { BuiltPackage } from '../support/build-package.js'
+import { type BuiltPackage, buildPackage } from '../support/build-package.js'
+import type { FromHost, ToHost } from './host-program.js'
 
 /** The built command line in a process of its own, in an empty directory and with no settings but those given. */
 export interface CliProcess {
@@ -72,6 +74,45 @@ export function openCli(built: BuiltPackage): Cli {
       for (const cli of left) cli.signal('SIGKILL')
       await Promise.all(left.map(({ exited }) => exited))
       rmSync(directory, { recursive: true, force: true })
+    },
+  }
+}
+
+const HOST = 'test/cli/host-program.ts'
+
+export const buildHostedCli = (): Promise<BuiltPackage> => buildPackage([HOST])
+
+/** The same, but what it runs it runs in one process, one after the other: host-program.ts says what that still shows. */
+export function openHostedCli(built: BuiltPackage, endsWithinMs = 10_000): Cli {
+  const cli = openCli(built)
+  const program = join(built.directory, HOST.replace(/\.ts$/, '.js'))
+  const host = spawn(process.execPath, [program, built.cli, String(endsWithinMs)], {
+    cwd: cli.directory,
+    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+  })
+  const ended = new Promise<never>((_, reject) =>
+    host.once('exit', (code, signal) => reject(new Error(`A command ended the process it ran in: ${code ?? signal}.`))),
+  )
+  // Closing it is how it usually ends.
+  ended.catch(() => undefined)
+  const ask = async (question: ToHost): Promise<CliResult> => {
+    host.send(question)
+    const [{ left, ...result }] = (await Promise.race([once(host, 'message'), ended])) as [FromHost]
+    if (left.length > 0) throw new Error(`postrider ${question.args.join(' ')} would not end: ${left.join(', ')}.`)
+    return result
+  }
+  let last: Promise<unknown> = Promise.resolve()
+  return {
+    ...cli,
+    run(args, env = {}, input = '') {
+      const result = last.then(() => ask({ args, env: { PATH: process.env['PATH']!, ...env }, input }))
+      last = result.catch(() => undefined)
+      return result
+    },
+    async close() {
+      host.kill('SIGKILL')
+      await ended.catch(() => undefined)
+      await cli.close()
     },
   }
 }

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { connect as connectTls } from 'node:tls'
 import { describe, expect, test } from 'vitest'
-import { createDice, parseChaos, PHASES, type Phase } from '../../src/cli/sink/chaos.js'
+import { createDice, faultOf, type Moment, parseChaos, PHASES, type Phase } from '../../src/cli/sink/chaos.js'
 import { until } from '../support/until.js'
 import {
   deliver,
@@ -190,4 +190,35 @@ describe('chaos', () => {
   ])('%s is refused with a sentence', (text, said) => {
     expect(() => parseChaos(text)).toThrow(said)
   })
+})
+
+test('it has a temper for some senders and recipients only, with words of its own', async () => {
+  const moments: Moment[] = []
+  const sink = await start({
+    temper(moment) {
+      moments.push(moment)
+      if (moment.phase === 'rcpt' && moment.to === 'grey@example.com')
+        return faultOf('rcpt:451', '4.7.1 Greylisted, try again later')
+      return moment.phase === 'dot' && moment.from === 'lost@example.com' ? faultOf('dot:taken-drop') : null
+    },
+  })
+  const client = await greetedClient(sink)
+  await client.ask('MAIL FROM:<a@example.com>')
+  expect(await client.ask('RCPT TO:<grey@example.com>')).toBe('451 4.7.1 Greylisted, try again later')
+  expect(await client.ask('RCPT TO:<b@example.com>')).toBe('250 2.1.5 OK')
+  await client.ask('RSET')
+  expect(await deliver(client)).toBe('250 250 354 250')
+
+  await client.ask('MAIL FROM:<lost@example.com>')
+  await client.ask('RCPT TO:<b@example.com>')
+  await client.ask('DATA')
+  expect(await client.ask('Message-ID: <2@x>\r\n\r\nhello\r\n.')).toBe('fin')
+  expect(sink.taken().map(({ from, replied }) => [from, replied])).toEqual([
+    ['a@example.com', 'accepted'],
+    ['lost@example.com', 'dropped_after_dot'],
+  ])
+  expect(moments.filter(({ phase }) => phase === 'dot')).toEqual([
+    { phase: 'dot', from: 'a@example.com', to: 'b@example.com' },
+    { phase: 'dot', from: 'lost@example.com', to: 'b@example.com' },
+  ])
 })

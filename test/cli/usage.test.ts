@@ -1,20 +1,44 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type BuiltPackage, buildPackage } from '../support/build-package.js'
+import type { BuiltPackage } from '../support/build-package.js'
 import { findFreePort } from '../support/services/free-port.js'
-import { type Cli, openCli } from './run-cli.js'
+import { buildHostedCli, type Cli, openHostedCli } from './run-cli.js'
 
 let built: BuiltPackage
 let cli: Cli
 
 beforeAll(async () => {
-  built = await buildPackage()
-  cli = openCli(built)
+  built = await buildHostedCli()
+  cli = openHostedCli(built)
 })
 afterAll(async () => {
   await cli.close()
   built.remove()
+})
+
+describe('what runs in one process with others here', () => {
+  const UNREACHABLE = { DATABASE_URL: 'postgres://127.0.0.1:1/mail', POSTRIDER_SECRET: 'a secret long enough' }
+
+  test.each([
+    [0, ['--version'], {}],
+    [0, ['config', '--json'], { LEASE_SECONDS: '61' }],
+    [1, ['doctor', '--json'], UNREACHABLE],
+    [2, ['emails', 'list', '--limit', '0'], {}],
+    [3, ['keys', 'list'], {}],
+    [5, ['tick'], UNREACHABLE],
+  ])('exits with %d and says the same in a process of its own: %j', async (code, args, env) => {
+    const alone = cli.start(args, env)
+    expect(await alone.exited).toBe(code)
+    expect(await cli.run(args, env)).toEqual({ code, stdout: alone.stdout(), stderr: alone.stderr() })
+  })
+
+  test('is found out when it would not end by itself', async () => {
+    const endless = join(cli.directory, 'endless.mjs')
+    writeFileSync(endless, 'setInterval(() => undefined, 1_000)')
+    const hosted = openHostedCli({ ...built, cli: endless }, 200)
+    await expect(hosted.run(['start']).finally(() => hosted.close())).rejects.toThrow('would not end: Timeout')
+  })
 })
 
 describe('asked about itself, it answers on standard output and exits with 0', () => {
@@ -32,7 +56,7 @@ describe('asked about itself, it answers on standard output and exits with 0', (
   test('--help names every command of its own', async () => {
     const { stdout } = await cli.run(['--help'])
     const commands = ['start', 'serve', 'work', 'tick', 'migrate', 'send', 'emails', 'trace', 'keys', 'sink', 'doctor']
-    for (const command of [...commands, 'config']) expect(stdout).toMatch(new RegExp(`^  ${command}\\b`, 'm'))
+    for (const command of [...commands, 'demo', 'config']) expect(stdout).toMatch(new RegExp(`^  ${command}\\b`, 'm'))
   })
 })
 
@@ -48,6 +72,8 @@ describe('a mistake exits with 2, says one thing on standard error and nothing o
     ['a mistyped setting', ['config'], { POSTRIDER_DATE: 'x' }, 'Did you mean POSTRIDER_DATA?'],
     ['a URL that is none', ['work'], { DATABASE_URL: 'localhost:5432' }, 'DATABASE_URL must be a URL like'],
     ['a secret’s file that is not there', ['config'], { DATABASE_URL_FILE: '/no/such/file' }, 'DATABASE_URL_FILE is'],
+    ['a speed that is none', ['demo', '--fast', '0'], {}, 'from 1 to 1440'],
+    ['a port that is none', ['demo', '--port', 'any'], {}, 'from 0 to 65535'],
     ['a duration that is none', ['tick', '--for', 'ever'], {}, '--for is "ever"'],
     ['a mistyped command of a noun', ['keys', 'creat'], {}, 'Did you mean create?'],
     ['a mistyped verb', ['emails', 'canel', 'em_1'], {}, 'Did you mean cancel?'],
@@ -100,6 +126,7 @@ describe('a database that cannot be reached', () => {
     expect(code).toBe(1)
     expect(JSON.parse(stdout)).toMatchObject([
       { subject: 'database', verdict: 'problem' },
+      { subject: 'broker', verdict: 'ok' },
       { subject: 'secret', verdict: 'problem', text: expect.stringContaining('POSTRIDER_SECRET is needed') as string },
       { subject: 'dns', verdict: 'ok' },
     ])

@@ -2,12 +2,15 @@ import { expect } from 'vitest'
 import { insertCampaign } from '../../src/db/campaigns.js'
 import { insertCapturedEmails } from '../../src/db/captured-emails.js'
 import { upsertContacts } from '../../src/db/contacts.js'
+import { insertEnrollments } from '../../src/db/enrollments.js'
 import { insertImport } from '../../src/db/imports.js'
 import { insertList, joinList } from '../../src/db/lists.js'
+import { insertSequence } from '../../src/db/sequences.js'
 import { insertSuppressions } from '../../src/db/suppressions.js'
 import { insertTemplate } from '../../src/db/templates.js'
 import { upsertConfiguredSender } from '../../src/db/senders.js'
 import { upsertWorkspace } from '../../src/db/workspaces.js'
+import type { DashboardRole } from '../../src/domain/dashboard-role.js'
 import { SCOPES, type Scope } from '../../src/domain/scopes.js'
 import { type Endpoint, schemaOf } from '../../src/http/endpoint.js'
 import { ENDPOINTS } from '../../src/http/endpoints.js'
@@ -16,6 +19,8 @@ import { problemSchema } from '../../src/http/problem.js'
 import { DEFAULT_WORKSPACE, newId, readId, showId } from '../../src/id.js'
 import type { PostriderOptions } from '../../src/index.js'
 import { createApiKey } from '../../src/operations/api-keys.js'
+import { inviteUser } from '../../src/operations/dashboard-links.js'
+import { startSession } from '../../src/operations/dashboard-sessions.js'
 import { type MailFixture, openMail } from '../sending/mail-fixture.js'
 import type { DatabaseKind } from '../support/test-database.js'
 
@@ -41,6 +46,8 @@ export interface Answer {
 export interface Api extends MailFixture {
   /** Asks, and insists that the answer is one the OpenAPI document promises. */
   call(route: string, request?: Asked): Promise<Answer>
+  /** The headers of somebody who is logged in to the dashboard. */
+  logIn(role: DashboardRole, name?: string): Promise<Record<'cookie' | 'x-postrider-dashboard', string>>
   makeKey(scopes?: readonly Scope[], workspaceId?: string): Promise<string>
   /** A workspace of its own with one of everything, whose subjects and addresses contain "elsewhere". */
   elsewhere(): Promise<Elsewhere>
@@ -60,6 +67,9 @@ export interface Elsewhere {
   readonly import: string
   readonly template: string
   readonly campaign: string
+  readonly enrollment: string
+  readonly sequence: string
+  readonly user: string
 }
 
 export const RAW_EMAIL = [
@@ -95,6 +105,13 @@ export function openApi(kind: DatabaseKind, options: PostriderOptions = {}): Api
   return Object.assign(Object.create(fixture) as MailFixture, {
     call,
     makeKey,
+    async logIn(role: DashboardRole, name = `${role}-${newId().slice(-12)}`) {
+      const { user } = await inviteUser(db(), DEFAULT_WORKSPACE, { name, role })
+      // As if a password had been chosen: hashing one takes its time, and most tests are not about that.
+      await db().query(`update postrider.dashboard_users set password_hash = 'of the tests' where id = $1`, [user.id])
+      const token = await startSession(db(), { userId: user.id, passwordHash: 'of the tests' }, 'tests')
+      return { cookie: `postrider_session=${token}`, 'x-postrider-dashboard': '1' }
+    },
     async elsewhere() {
       const { id } = await upsertWorkspace(db(), newId(), 'elsewhere')
       const [sender, captured] = [newId(), newId()]
@@ -106,6 +123,7 @@ export function openApi(kind: DatabaseKind, options: PostriderOptions = {}): Api
       })
       const key = await makeKey(SCOPES, id)
       const made = await createApiKey(db(), id, { name: 'elsewhere', scopes: ['read'] })
+      const { user } = await inviteUser(db(), id, { name: 'elsewhere', role: 'operator' })
       const suppressed = 'gone@elsewhere.test'
       await insertSuppressions(db(), id, [suppressed], { scope: 'all', reason: 'manual', detail: null })
       const [contact] = await upsertContacts(db(), id, [
@@ -127,6 +145,7 @@ export function openApi(kind: DatabaseKind, options: PostriderOptions = {}): Api
         name: 'elsewhere',
         listId: list.id,
         templateId: template,
+        sequenceId: null,
         senderId: sender,
         replyTo: null,
         batchSize: 500,
@@ -135,6 +154,26 @@ export function openApi(kind: DatabaseKind, options: PostriderOptions = {}): Api
         scheduledAt: null,
         expiresAt: null,
       })
+      const [sequence, walked, enrollment] = [newId(), newId(), newId()]
+      const graph = { start: 'wait', nodes: [{ id: 'wait', type: 'wait' as const, durationMs: 60_000, next: null }] }
+      await insertSequence(db(), id, sequence, 'elsewhere', graph)
+      await db().query(
+        `insert into postrider.campaigns (id, workspace_id, name, list_id, sequence_id, sequence_version, sender_id, batch_size)
+         values ($1, $2, 'elsewhere', $3, $4, 1, $5, 500)`,
+        [walked, id, list.id, sequence, sender],
+      )
+      await insertEnrollments(db(), id, [
+        {
+          id: enrollment,
+          campaignId: walked,
+          sequenceId: sequence,
+          contactId: contact!.id,
+          senderId: sender,
+          nodeId: null,
+          arrived: false,
+          visit: 1,
+        },
+      ])
       const letter = { to: 'you@elsewhere.test', subject: 'elsewhere', text: 'elsewhere' }
       const { body } = await call('POST /api/emails', { key, json: letter })
       const raw = Buffer.from(RAW_EMAIL.replace(/Subject: .*/, 'Subject: elsewhere'))
@@ -154,6 +193,9 @@ export function openApi(kind: DatabaseKind, options: PostriderOptions = {}): Api
         import: showId('imp', imported.id),
         template: showId('tpl', template),
         campaign: showId('cmp', campaign),
+        enrollment: showId('enr', enrollment),
+        sequence: showId('seq', sequence),
+        user: showId('usr', user.id),
       }
     },
     async force(emailId: string, state: 'failed' | 'uncertain', reason = 'the test said so') {
@@ -187,9 +229,18 @@ export async function callApi(
   })
   const response = await fetch(request)
   const type = response.headers.get('content-type') ?? ''
-  const answer = type.includes('json') ? await response.json() : await response.text()
+  const answer = type.includes('json') ? await response.json() : await readText(response, type)
   checkAnswer(method, path, response, answer)
   return { status: response.status, headers: response.headers, body: answer }
+}
+
+/** A stream never ends by itself: of that, what it begins with. */
+async function readText(response: Response, type: string): Promise<string> {
+  if (type !== 'text/event-stream') return response.text()
+  const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader()
+  const { value = '' } = await reader.read()
+  await reader.cancel()
+  return value
 }
 
 function checkAnswer(method: string, path: string, response: Response, body: unknown): void {

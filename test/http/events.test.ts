@@ -21,7 +21,16 @@ describe.each(DATABASE_KINDS)('events reported to the API, on %s', (kind) => {
     })
     expect([status, body]).toEqual([
       201,
-      { object: 'event', id: expect.stringMatching(/^evt_/), email_id: id, settled: 1 },
+      {
+        object: 'event',
+        id: expect.stringMatching(/^evt_/),
+        event: 'delivered',
+        email_id: id,
+        contact_id: null,
+        duplicate: false,
+        settled: 1,
+        moved: 0,
+      },
     ])
     expect(await show(id)).toMatchObject({
       status: 'sent',
@@ -41,6 +50,18 @@ describe.each(DATABASE_KINDS)('events reported to the API, on %s', (kind) => {
       { recipient: 'ada@example.com', status: 'uncertain' },
       { recipient: 'grace@example.com', status: 'sent' },
     ])
+  })
+
+  it('keep whoever unsubscribed elsewhere from marketing, and from nothing else', async () => {
+    const id = await send()
+    await api.drain()
+    await report({ event: 'unsubscribed', email_id: id })
+    expect((await api.call('GET /api/suppressions')).body.data).toMatchObject([
+      { email: 'ada@example.com', reason: 'unsubscribe', scope: 'marketing' },
+    ])
+    const reset = await send()
+    await api.drain()
+    expect((await show(reset)).status).toBe('sent')
   })
 
   it('suppress an address that bounced for good', async () => {

@@ -10,7 +10,7 @@ const LETTER = { to: 'ada@example.com', subject: 'Hello', text: 'Hello.' }
 const AT = '2040-01-01T00:00:00Z'
 
 interface Route {
-  readonly access: Scope | 'open' | 'cron'
+  readonly access: Scope | 'open' | 'cron' | 'login'
   readonly json?: unknown
   readonly csv?: string
   /** What of another workspace stands in the path or in the body. */
@@ -24,6 +24,8 @@ const contact = (other: Elsewhere) => other.contact
 const list = (other: Elsewhere) => other.list
 const template = (other: Elsewhere) => other.template
 const campaign = (other: Elsewhere) => other.campaign
+const enrollment = (other: Elsewhere) => other.enrollment
+const sequence = (other: Elsewhere) => other.sequence
 const captured = (other: Elsewhere) => other.captured
 
 /** Every route there is, and who may use it. A route that is not here, or not there any more, fails the test. */
@@ -32,6 +34,8 @@ const ROUTES: Readonly<Record<string, Route>> = {
   'POST /api/emails/batch': { access: 'send', json: [LETTER] },
   'GET /api/emails': { access: 'read' },
   'GET /api/emails/{id}': { access: 'read', path: email },
+  'GET /api/emails/{id}/raw': { access: 'read', path: email },
+  'GET /api/emails/{id}/attachments/{n}': { access: 'read', path: email },
   'PATCH /api/emails/{id}': { access: 'manage', json: { scheduled_at: AT }, path: email },
   'POST /api/emails/{id}/cancel': { access: 'manage', path: email },
   'POST /api/emails/{id}/retry': { access: 'manage', path: email },
@@ -39,9 +43,25 @@ const ROUTES: Readonly<Record<string, Route>> = {
   'GET /api/admin/outbox': { access: 'read' },
   'POST /api/admin/outbox/retry': { access: 'manage' },
   'POST /api/admin/outbox/dismiss': { access: 'manage' },
+  'POST /api/admin/outbox/cancel': { access: 'manage', json: { filter: {} } },
+  'POST /api/admin/outbox/reschedule': { access: 'manage', json: { filter: {}, scheduled_at: AT } },
+  'POST /api/admin/outbox/resolve': { access: 'manage', json: { filter: {}, outcome: 'sent' } },
   'POST /api/admin/outbox/{id}/retry': { access: 'manage', path: email },
   'DELETE /api/admin/outbox/{id}': { access: 'manage', path: email },
   'GET /api/admin/dashboard': { access: 'read' },
+  'GET /api/admin/settings': { access: 'read' },
+  'GET /api/admin/upcoming': { access: 'read' },
+  'GET /api/admin/throughput': { access: 'read' },
+  'GET /api/admin/email-counts': { access: 'read' },
+  'GET /api/admin/session': { access: 'read' },
+  'POST /api/admin/login': { access: 'login', json: { password: 'not the password' } },
+  'POST /api/admin/setup': { access: 'login', json: { token: 'no token', password: 'not the password' } },
+  'POST /api/admin/logout': { access: 'read' },
+  'GET /api/admin/users': { access: 'admin' },
+  'POST /api/admin/users': { access: 'admin', json: { name: 'ada', role: 'viewer' } },
+  'POST /api/admin/users/{id}/link': { access: 'admin', path: (other) => other.user },
+  'DELETE /api/admin/users/{id}': { access: 'admin', path: (other) => other.user },
+  'GET /api/admin/audit': { access: 'admin' },
   'GET /api/senders': { access: 'read' },
   'POST /api/senders': { access: 'manage', json: { address: 'new@sender.test' } },
   'GET /api/senders/{id}': { access: 'read', path: sender },
@@ -53,6 +73,7 @@ const ROUTES: Readonly<Record<string, Route>> = {
   'GET /api/senders/{id}/quota': { access: 'read', path: sender },
   'GET /api/settings/sending': { access: 'read' },
   'PUT /api/settings/sending': { access: 'manage', json: { daily_quota: 100 } },
+  'POST /api/settings/sending/preview': { access: 'read', json: { pace: {} } },
   'GET /api/suppressions': { access: 'read' },
   'POST /api/suppressions': { access: 'manage', json: { email: 'ada@example.com' } },
   'POST /api/suppressions/batch/add': { access: 'manage', json: { emails: ['ada@example.com'] } },
@@ -89,6 +110,13 @@ const ROUTES: Readonly<Record<string, Route>> = {
   'GET /api/templates/{id}/versions': { access: 'read', path: template },
   'GET /api/templates/{id}/versions/{version}': { access: 'read', path: template },
   'POST /api/templates/{id}/preview': { access: 'read', path: template },
+  'GET /api/sequences': { access: 'read' },
+  'POST /api/sequences': { access: 'manage', json: { name: 'New', steps: [{ template: `tpl_${'0'.repeat(32)}` }] } },
+  'POST /api/sequences/validate': { access: 'read', json: { name: 'New', steps: [] } },
+  'GET /api/sequences/{id}': { access: 'read', path: sequence },
+  'PATCH /api/sequences/{id}': { access: 'manage', json: { name: 'Stolen' }, path: sequence },
+  'DELETE /api/sequences/{id}': { access: 'manage', path: sequence },
+  'GET /api/sequences/{id}/versions/{version}': { access: 'read', path: sequence },
   'GET /api/campaigns': { access: 'read' },
   'POST /api/campaigns': {
     access: 'manage',
@@ -101,14 +129,28 @@ const ROUTES: Readonly<Record<string, Route>> = {
   'POST /api/campaigns/{id}/launch': { access: 'manage', path: campaign },
   'POST /api/campaigns/{id}/schedule': { access: 'manage', json: { scheduled_at: AT }, path: campaign },
   'GET /api/campaigns/{id}/schedule': { access: 'read', path: campaign },
+  'GET /api/campaigns/{id}/failures': { access: 'read', path: campaign },
+  'GET /api/campaigns/{id}/funnel': { access: 'read', path: campaign },
   'GET /api/campaigns/{id}/scheduled-emails': { access: 'read', path: campaign },
   'POST /api/campaigns/{id}/pause': { access: 'manage', path: campaign },
   'POST /api/campaigns/{id}/resume': { access: 'manage', path: campaign },
   'POST /api/campaigns/{id}/cancel': { access: 'manage', path: campaign },
   'POST /api/campaigns/{id}/retry': { access: 'manage', path: campaign },
   'POST /api/campaigns/{id}/test': { access: 'manage', json: { to: 'ada@example.com' }, path: campaign },
+  'GET /api/campaigns/{id}/simulate': { access: 'read', path: campaign },
+  'POST /api/campaigns/{id}/enroll': {
+    access: 'manage',
+    json: { contact_ids: [`ctc_${'0'.repeat(32)}`] },
+    path: campaign,
+  },
+  'GET /api/enrollments': { access: 'read' },
+  'GET /api/enrollments/{id}': { access: 'read', path: enrollment },
+  'POST /api/enrollments/{id}/stop': { access: 'manage', path: enrollment },
+  'POST /api/enrollments/{id}/pause': { access: 'manage', path: enrollment },
+  'POST /api/enrollments/{id}/resume': { access: 'manage', path: enrollment },
   'GET /api/inbox': { access: 'read' },
   'DELETE /api/inbox': { access: 'manage' },
+  'GET /api/events/stream': { access: 'read' },
   'GET /api/inbox/{id}': { access: 'read', path: captured },
   'GET /api/inbox/{id}/raw': { access: 'read', path: captured },
   'GET /api/inbox/{id}/attachments/{n}': { access: 'read', path: captured },
@@ -131,7 +173,7 @@ const ROUTES: Readonly<Record<string, Route>> = {
   'GET /metrics': { access: 'open' },
 }
 
-const KEYED = Object.entries(ROUTES).filter(([, { access }]) => access !== 'open' && access !== 'cron')
+const KEYED = Object.entries(ROUTES).filter(([, { access }]) => SCOPES.includes(access as Scope))
 const NOTHING = '00000000000000000000000000000000'
 
 /** The route with the ids in it filled in. */
@@ -145,6 +187,11 @@ const fill = (route: string, id: string, contactId = NOTHING) =>
 /** What the route is sent. */
 const sent = ({ json, csv }: Route): Asked =>
   csv === undefined ? { json } : { body: csv, headers: { 'content-type': 'text/csv' } }
+
+const asSession = (route: Route, session: Readonly<Record<string, string>>): Asked => {
+  const asked = sent(route)
+  return { ...asked, key: null, headers: { ...asked.headers, ...session } }
+}
 
 async function listed(api: Api): Promise<Record<string, string>> {
   const { body } = await api.call('GET /api/openapi.json', { key: null })
@@ -162,7 +209,10 @@ describe.each(DATABASE_KINDS)('every route knows its caller, on %s', (kind) => {
 
   it('is listed with what it takes to use it', async () => {
     expect(await listed(api)).toEqual(
-      Object.fromEntries(Object.entries(ROUTES).map(([route, { access }]) => [route, access])),
+      // For a login no key is needed, and none would help.
+      Object.fromEntries(
+        Object.entries(ROUTES).map(([route, { access }]) => [route, access === 'login' ? 'open' : access]),
+      ),
     )
   })
 
@@ -194,6 +244,51 @@ describe.each(DATABASE_KINDS)('every route knows its caller, on %s', (kind) => {
       const having = await api.makeKey([access as Scope])
       expect([401, 403]).not.toContain((await api.call(fill(route, NOTHING), { ...sent(each), key: having })).status)
     }
+  })
+
+  it('answers nobody whose session was never one, is over, or was ended', async () => {
+    const ended = await api.logIn('operator')
+    await api.call('POST /api/admin/logout', { key: null, headers: ended })
+    const late = await api.logIn('operator')
+    await api.shiftClock(12 * 3_600_000 + 1_000)
+    for (const [route, each] of KEYED)
+      for (const wrong of [ended, late, { ...ended, cookie: `postrider_session=${'x'.repeat(43)}` }])
+        expect([route, (await api.call(fill(route, NOTHING), asSession(each, wrong))).status]).toEqual([route, 401])
+  })
+
+  it('lets a viewer look and an operator act', async () => {
+    const [viewer, operator] = [await api.logIn('viewer'), await api.logIn('operator')]
+    for (const [route, each] of KEYED) {
+      const seen = await api.call(fill(route, NOTHING), asSession(each, viewer))
+      if (each.access === 'read') expect([401, 403]).not.toContain(seen.status)
+      else expect([route, seen.status, seen.body.code]).toEqual([route, 403, 'forbidden'])
+      const done = await api.call(fill(route, NOTHING), asSession(each, operator))
+      expect([401, 403], route).not.toContain(done.status)
+      if (route === 'POST /api/admin/logout')
+        for (const headers of [viewer, operator])
+          Object.assign(headers, await api.logIn(headers === viewer ? 'viewer' : 'operator'))
+    }
+  })
+
+  it('lets a session act from the dashboard only', async () => {
+    const { cookie } = await api.logIn('operator')
+    for (const [route, each] of KEYED) {
+      const { status, body } = await api.call(fill(route, NOTHING), asSession(each, { cookie }))
+      if (route.startsWith('GET ')) expect([401, 403], route).not.toContain(status)
+      else expect([route, status, body.code]).toEqual([route, 403, 'cross_site_request'])
+    }
+  })
+
+  it('lets nobody in who does not know the password, or asks from elsewhere', async () => {
+    for (const [route, each] of Object.entries(ROUTES))
+      if (each.access === 'login') {
+        expect([route, (await api.call(route, { ...sent(each), key: null })).body.code]).toEqual([
+          route,
+          'cross_site_request',
+        ])
+        const refused = await api.call(route, asSession(each, { 'x-postrider-dashboard': '1' }))
+        expect([route, refused.status >= 400, refused.headers.get('set-cookie')]).toEqual([route, true, null])
+      }
   })
 
   it('knows nothing of another workspace, and changes nothing there', async () => {
@@ -254,8 +349,11 @@ async function snapshot(api: Api, { key, email, sender, captured, contact, list 
     `lists/${list}/contacts`,
     'imports',
     'templates',
+    'sequences',
     'campaigns',
+    'enrollments',
     'api-keys',
+    'admin/users',
   ])
     seen.push((await api.call(`GET /api/${path}`, { key })).body)
   return JSON.parse(

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { newId, showId } from '../../src/id.js'
 import { DATABASE_KINDS } from '../support/test-database.js'
 import { openApi } from './api-fixture.js'
 
@@ -24,6 +25,34 @@ describe.each(DATABASE_KINDS)('the pace of the API, on %s', (kind) => {
     const { body } = await api.call('GET /api/senders')
     return (body.data as { id: string; is_default: boolean; pace: unknown }[]).find((one) => one.is_default)!
   }
+
+  it('shows what a pace would yield, and saves nothing', async () => {
+    const preview = (json: unknown) => api.call('POST /api/settings/sending/preview', { json })
+    const { body } = await preview({
+      pace: { ...OFFICE, blackout_dates: [], gap_min_seconds: 60, gap_max_seconds: 60 },
+    })
+    const days = body.days as { date: string; opens_at: string; closes_at: string; quota: number; fits: number }[]
+    const slots = (body.slots as string[]).map((slot) => Date.parse(slot))
+    expect(days).toHaveLength(7)
+    for (const { date } of days) expect([0, 6]).not.toContain(new Date(`${date}T12:00:00Z`).getUTCDay())
+    expect(days.every(({ quota, fits }) => fits <= quota && quota <= 200)).toBe(true)
+    expect(days[1]!.quota).toBeGreaterThan(days[0]!.quota)
+    expect(slots).toHaveLength(10)
+    for (const [i, slot] of slots.entries()) {
+      if (i > 0) expect(slot - slots[i - 1]!).toBeGreaterThanOrEqual(60_000)
+      expect(days.some(({ opens_at, closes_at }) => slot >= Date.parse(opens_at) && slot < Date.parse(closes_at))).toBe(
+        true,
+      )
+    }
+    expect((await defaultSender()).pace).toBeNull()
+    const wrong = await preview({ pace: { timezone: 'Mars/Olympus', start_hour: 9, end_hour: 8 } })
+    expect(wrong.status).toBe(422)
+    expect((wrong.body.errors as { pointer: string }[]).map(({ pointer }) => pointer)).toEqual([
+      '/pace/timezone',
+      '/pace/end_hour',
+    ])
+    expect((await preview({ pace: {}, sender_id: showId('snd', newId()) })).status).toBe(404)
+  })
 
   it('restricts nothing until it is set, and is the pace of the default sender', async () => {
     expect((await api.call(settings)).body).toMatchObject({

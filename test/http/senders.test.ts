@@ -56,6 +56,12 @@ describe.each(DATABASE_KINDS)('the senders of the API, on %s', (kind) => {
     const url = await wrong({ address: 'a@b.org', smtp_url: `http://user:${PASSWORD}@host` })
     expect(url).toMatchObject({ errors: [{ pointer: '/smtp_url' }] })
     expect(JSON.stringify(url)).not.toContain(PASSWORD)
+    const [configured] = await list()
+    const own = { smtp_url: 'smtp://127.0.0.1:2525' }
+    expect((await api.call(`PATCH /api/senders/${configured!.id}`, { json: own })).body).toMatchObject({
+      code: 'sender_invalid',
+      errors: [{ pointer: '/smtp_url', detail: expect.stringContaining('SMTP_URL') }],
+    })
     expect(await wrong({ address: 'TESTS@sender.test' })).toMatchObject({ status: 409, code: 'sender_conflict' })
     const [only] = await list()
     const { body } = await api.call(`PATCH /api/senders/${only!.id}`, { json: { is_default: false } })

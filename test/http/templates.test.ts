@@ -95,6 +95,26 @@ describe.each(DATABASE_KINDS)('templates, on %s', (kind) => {
     })
   })
 
+  it('stay while a sequence uses them, and while a campaign that was launched with it shows what it sent', async () => {
+    const { id } = await make()
+    const { id: other } = (await api.call('POST /api/templates', { json: { ...WELCOME, name: 'Other' } })).body
+    const refusal = async () => {
+      const { status, body } = await api.call(`DELETE /api/templates/${id}`)
+      return [status, body.detail]
+    }
+    const sequence = (
+      await api.call('POST /api/sequences', { json: { name: 'Onboarding', steps: [{ template: id }] } })
+    ).body
+    expect(await refusal()).toEqual([409, expect.stringContaining('the sequence "Onboarding"')])
+
+    const list = (await api.call('POST /api/lists', { json: { name: 'L' } })).body
+    const draft = { name: 'Spring', list_id: list.id, sequence_id: sequence.id }
+    const campaign = (await api.call('POST /api/campaigns', { json: draft })).body
+    expect((await api.call(`POST /api/campaigns/${campaign.id}/launch`)).status).toBe(200)
+    await api.call(`PATCH /api/sequences/${sequence.id}`, { json: { steps: [{ template: other }] } })
+    expect(await refusal()).toEqual([409, expect.stringContaining('the campaign "Spring"')])
+  })
+
   it('are previewed with data, with a contact, and before they are saved', async () => {
     const { id } = await make()
     await api.call(`PATCH /api/templates/${id}`, { json: { subject: 'Two {{ contact.email }} {{ contact.city }}' } })

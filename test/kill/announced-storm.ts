@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import type { BuiltPackage } from '../support/build-package.js'
 import { announcedRandom } from '../support/seeded-random.js'
 import { buildMailProgram } from './mail-process.js'
-import { runStorm, type Storm, type StormOptions } from './storm.js'
+import { type AimedStorm, runStorm, type StormOptions } from './storm.js'
 
 /** What all storms of a test file share. */
 export interface Storms {
@@ -28,7 +28,7 @@ export async function prepareStorms(): Promise<Storms> {
 }
 
 /** A storm whose seed is said before it and whose numbers are said after it. */
-export async function announcedStorm(what: string, options: Omit<StormOptions, 'seed'>): Promise<Storm> {
+export async function announcedStorm(what: string, options: Omit<StormOptions, 'seed'>): Promise<AimedStorm> {
   const { seed } = announcedRandom(`kills ${what}`)
   const began = performance.now()
   const report = (line: string) => process.stdout.write(`kills ${what}: ${line}\n`)

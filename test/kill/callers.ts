@@ -16,12 +16,11 @@ export interface Wish {
 }
 
 export interface CallersOptions {
-  readonly wishes: readonly Wish[]
+  /** Resolves with what to ask for next, when there is room for more; null when there is nothing left to ask for. */
+  readonly next: () => Promise<Wish | null>
   readonly random: SeededRandom
   /** Where emails are accepted now; null while nobody does. */
   readonly url: () => string | null
-  /** Resolves when there is room for more, so that work lasts as long as the killing does. */
-  readonly room: () => Promise<void>
 }
 
 export const CALLERS = 12
@@ -35,25 +34,24 @@ const PAUSE_MS = 50
 export interface Callers {
   /** How many wait for an answer now. */
   asking(): number
-  abandoned(): number
   /** Resolves when every wish was acknowledged or abandoned. */
   readonly finished: Promise<void>
 }
 
-export function startCallers({ wishes, random, url, room }: CallersOptions): Callers {
+export function startCallers({ next, random, url }: CallersOptions): Callers {
   const agent = new Agent({ keepAlive: true })
-  const left = wishes.values()
   let asking = 0
+  const post: Post = async (wish) => {
+    const to = url()
+    if (to === null) return 'later'
+    asking++
+    return postWish(to, wish, agent).finally(() => asking--)
+  }
   const call = async () => {
-    for (const wish of left) {
-      await room()
-      asking++
-      await ask(wish, agent, url, random).finally(() => asking--)
-    }
+    for (let wish = await next(); wish; wish = await next()) await ask(wish, post, random)
   }
   return {
     asking: () => asking,
-    abandoned: () => wishes.filter(({ abandoned }) => abandoned).length,
     finished: Promise.all(Array.from({ length: CALLERS }, call))
       .then(() => undefined)
       .finally(() => agent.destroy()),
@@ -69,17 +67,23 @@ export async function askAgain(wishes: readonly Wish[], url: () => string | null
   const left = wishes.values()
   const call = async () => {
     for (const wish of left) {
-      const answer = await post(url(), wish, agent)
-      if (typeof answer !== 'object') throw new Error(`Nobody answered ${wish.recipient} once more: ${answer}`)
+      const to = url()
+      const answer = to && (await postWish(to, wish, agent))
+      if (answer === null || typeof answer !== 'object')
+        throw new Error(`Nobody answered ${wish.recipient} once more: ${answer}`)
       wish.ids.add(answer.id)
     }
   }
   await Promise.all(Array.from({ length: CALLERS }, call)).finally(() => agent.destroy())
 }
 
-async function ask(wish: Wish, agent: Agent, url: () => string | null, random: SeededRandom): Promise<void> {
+/** `later`: it certainly was not accepted by this call, or it is being sent inline. `lost`: nobody knows. */
+type Answer = { readonly id: string } | 'later' | 'lost'
+type Post = (wish: Wish) => Promise<Answer>
+
+async function ask(wish: Wish, post: Post, random: SeededRandom): Promise<void> {
   for (;;) {
-    const answer = await post(url(), wish, agent)
+    const answer = await post(wish)
     if (typeof answer === 'object') {
       wish.ids.add(answer.id)
       // A kill seldom falls between the commit and its answer. So some answers are lost on their way instead.
@@ -94,9 +98,7 @@ async function ask(wish: Wish, agent: Agent, url: () => string | null, random: S
   }
 }
 
-/** `later`: it certainly was not accepted by this call, or it is being sent inline. `lost`: nobody knows. */
-function post(url: string | null, { recipient, body }: Wish, agent: Agent): Promise<{ id: string } | 'later' | 'lost'> {
-  if (url === null) return Promise.resolve('later')
+function postWish(url: string, { recipient, body }: Wish, agent: Agent): Promise<Answer> {
   return new Promise((resolve, reject) => {
     const headers = {
       Authorization: `Bearer ${API_KEY}`,

@@ -2,7 +2,7 @@ import { Agent } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { connect, type Database } from '../../src/db/client.js'
 import type { BuiltPackage } from '../support/build-package.js'
-import { seededRandom, type SeededRandom } from '../support/seeded-random.js'
+import { seededRandom, type SeededRandom, shuffle } from '../support/seeded-random.js'
 import { until } from '../support/until.js'
 import {
   type CampaignView,
@@ -110,7 +110,7 @@ export async function runCampaignStorm(options: CampaignStormOptions): Promise<S
           await cutPlanning(db, fleet, random)
         } else {
           const victim = await fleet.choose(random)
-          await fleet.strike(victim, { at: random.pick(AIMS), asking: () => 1, random })
+          await fleet.strike(victim, { at: victim.works ? random.pick(AIMS) : null, random })
         }
         if (watch.unplanned() > 0) whilePlanning++
         if (event % 10 === 0) report(`${event} kills, ${gate.passed()} hand-overs`)
@@ -242,14 +242,6 @@ async function cutPlanning(db: Database, fleet: Fleet, random: SeededRandom): Pr
       return rows[0]!.waiting
     }
     await until('somebody plans a batch', isWaiting, PATIENCE)
-    for (const role of ON_A_SERVER.filter(({ works }) => works))
-      await fleet.strike(role, { at: null, asking: () => 1, random })
+    for (const role of ON_A_SERVER.filter(({ works }) => works)) await fleet.strike(role, { at: null, random })
   })
-}
-
-function shuffle<T>(all: readonly T[], random: SeededRandom): T[] {
-  return all
-    .map((one) => ({ one, at: random.next() }))
-    .toSorted((a, b) => a.at - b.at)
-    .map(({ one }) => one)
 }

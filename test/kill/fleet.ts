@@ -21,13 +21,10 @@ export interface Fleet {
   readonly deaths: readonly Death[]
   /** Where emails are accepted now. */
   url(): string | null
-  /** One at random, when it is at work. */
-  choose(random: SeededRandom): Promise<Role>
-  /**
-   * Kills it and starts it again: one that sends at that point of one of its conversations, one that accepts while it
-   * owes somebody an answer.
-   */
-  strike(role: Role, aim: Aim): Promise<void>
+  /** One of them at random, when it is at work. */
+  choose(random: SeededRandom, isFit?: (role: Role) => boolean): Promise<Role>
+  /** Kills it and starts it again. True when it was where the aim is; else it was killed wherever it was. */
+  strike(role: Role, aim: Aim): Promise<boolean>
   ready(): Promise<void>
   /** SIGTERM to all; resolves with what they ended with. */
   stop(): Promise<(number | NodeJS.Signals)[]>
@@ -36,9 +33,18 @@ export interface Fleet {
 }
 
 export interface Aim {
+  /** The point of one of its conversations with the judge; null is anywhere. */
   readonly at: Point | null
-  readonly asking: () => number
+  /** How many wait for its answer: given, it is killed while it owes somebody one. */
+  readonly asking?: () => number
   readonly random: SeededRandom
+  /** How long it may take to come there. */
+  readonly withinMs?: number
+}
+
+interface Hit {
+  readonly at: number
+  readonly isHit: boolean
 }
 
 export interface FleetOptions {
@@ -48,8 +54,9 @@ export interface FleetOptions {
   readonly settings: Omit<MailSettings, 'smtpPort' | 'works' | 'listens' | 'attach'>
 }
 
-/** A victim that never comes to the chosen point is killed where it is. */
-const POINT_MS = 1_000
+const WITHIN_MS = 1_000
+/** In which an answer that was given before its process was stopped has arrived. */
+const ANSWER_MS = 20
 
 export async function startFleet({ built, judge, roles, settings }: FleetOptions): Promise<Fleet> {
   const members = new Map<Role, MailProcess>()
@@ -70,33 +77,41 @@ export async function startFleet({ built, judge, roles, settings }: FleetOptions
     for (const role of roles) await member(role).ready
   }
 
-  const choose = (random: SeededRandom): Role => {
-    let at = random.next() * roles.reduce((sum, { weight }) => sum + weight, 0)
-    return roles.find(({ weight }) => (at -= weight) < 0) ?? roles[0]!
+  const choose = (random: SeededRandom, among: readonly Role[]): Role => {
+    let at = random.next() * among.reduce((sum, { weight }) => sum + weight, 0)
+    return among.find(({ weight }) => (at -= weight) < 0) ?? among[0]!
   }
 
-  /** Both resolve with the judge's moment right before the kill. */
-  const killAt = async (victim: MailProcess, point: Point): Promise<number> => {
+  /** Both resolve with the judge's moment right before the kill, and whether it came where it should. */
+  const killAt = async (victim: MailProcess, point: Point, withinMs: number): Promise<Hit> => {
     let timer: NodeJS.Timeout | undefined
-    const at = await new Promise<number>((resolve) => {
-      timer = setTimeout(() => resolve(judge.moment()), POINT_MS)
+    const hit = await new Promise<Hit>((resolve) => {
+      timer = setTimeout(() => resolve({ at: judge.moment(), isHit: false }), withinMs)
       victim.door.onPoint = (reached) => {
         if (reached !== point) return
-        resolve(judge.moment())
+        resolve({ at: judge.moment(), isHit: true })
         victim.signal('SIGKILL')
       }
     })
     clearTimeout(timer)
     await victim.kill()
-    return at
+    return hit
   }
 
-  const killWhile = async (victim: MailProcess, asking: () => number, random: SeededRandom): Promise<number> => {
-    for (const deadline = performance.now() + POINT_MS; asking() === 0 && performance.now() < deadline;) await sleep(1)
+  const killWhile = async (victim: MailProcess, { asking, random, withinMs = WITHIN_MS }: Aim): Promise<Hit> => {
+    const deadline = performance.now() + withinMs
+    while (asking?.() === 0 && performance.now() < deadline) await sleep(1)
     await sleep(random.between(0, 10))
+    let isHit = asking === undefined
+    // Stopped, it stays where it is; who still waits when all that it has said is here waits in vain.
+    if (asking) victim.signal('SIGSTOP')
+    while (asking && !isHit && performance.now() < deadline) {
+      await sleep(asking() > 0 ? ANSWER_MS : 1)
+      isHit = asking() > 0
+    }
     const at = judge.moment()
     await victim.kill()
-    return at
+    return { at, isHit }
   }
 
   for (const role of roles) await start(role)
@@ -106,8 +121,8 @@ export async function startFleet({ built, judge, roles, settings }: FleetOptions
     deaths,
     ready,
     url: () => [...members.values()].find(({ url }) => url)?.url ?? null,
-    async choose(random) {
-      const role = choose(random)
+    async choose(random, isFit = () => true) {
+      const role = choose(random, roles.filter(isFit))
       // One that is still starting would attach to nobody when its owner dies, and own the database itself.
       if (role === owner) await ready()
       await member(role).ready
@@ -115,15 +130,14 @@ export async function startFleet({ built, judge, roles, settings }: FleetOptions
       if (dead) throw new Error(`${dead.name} ended by itself.\n${member(dead).log()}`)
       return role
     },
-    async strike(role, { at, asking, random }) {
+    async strike(role, aim) {
       const victim = member(role)
-      const died =
-        at === null || !role.works
-          ? await killWhile(victim, role.listens ? asking : () => 1, random)
-          : await killAt(victim, at)
+      const hit =
+        aim.at === null ? await killWhile(victim, aim) : await killAt(victim, aim.at, aim.withinMs ?? WITHIN_MS)
       const most = (role.works ? settings.concurrency : 0) + (role.listens ? CALLERS : 0)
-      deaths.push({ door: victim.door.name, at: died, most })
+      deaths.push({ door: victim.door.name, at: hit.at, most })
       await start(role)
+      return hit.isHit
     },
     async stop() {
       const ends: (number | NodeJS.Signals)[] = []

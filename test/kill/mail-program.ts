@@ -23,6 +23,7 @@ export interface MailSettings {
   readonly concurrency: number
   readonly waitsMs: readonly number[]
   readonly maxAttempts: number
+  readonly brokerUrl?: string
 }
 
 export interface FromMail {
@@ -45,6 +46,7 @@ const postrider = await createPostrider({
   leaseMs,
   sweepMs,
   concurrency,
+  brokerUrl: settings.brokerUrl ?? null,
   retryPolicies: {
     transactional: policy('transactional'),
     standard: policy('standard'),

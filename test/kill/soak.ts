@@ -3,15 +3,22 @@
  * PostgreSQL, until the time is up or so many emails were judged. Everything stays on this machine.
  *
  * `npm run soak -- --campaign 20000`: one campaign to so many people instead, some of whom leave meanwhile.
+ *
+ * `npm run soak -- --year [--contacts 10000] [--seed N]`: a year of sequences instead, on a clock that skips what is empty.
+ *
+ * `npm run soak -- --tests`: the tests of which `npm test` runs the least that proves something, at their full size.
  */
-import { mkdtempSync, rmSync } from 'node:fs'
+import { spawnSync } from 'node:child_process'
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { connect } from '../../src/db/client.js'
 import { migrate } from '../../src/db/migrate.js'
 import { plainError } from '../support/services/plain-error.js'
 import { startPrivatePostgres } from '../support/services/private-postgres.js'
+import { soakYear } from '../sequences/soak-year.js'
 import { runCampaignStorm } from './campaign-storm.js'
 import { buildMailProgram } from './mail-process.js'
 import { runStorm, type Storm } from './storm.js'
@@ -28,12 +35,18 @@ const { values } = parseArgs({
     minutes: { type: 'string' },
     emails: { type: 'string' },
     campaign: { type: 'string' },
+    year: { type: 'boolean' },
+    contacts: { type: 'string' },
     seed: { type: 'string' },
+    tests: { type: 'boolean' },
   },
 })
+if (values.tests) process.exit(runTests())
+
 const minutes = readNumber('minutes', values.minutes, 10)
 const emails = readNumber('emails', values.emails, 100_000)
 const people = values.campaign === undefined ? 0 : readNumber('campaign', values.campaign, 0)
+const contacts = readNumber('contacts', values.contacts, 10_000)
 const firstSeed = readNumber('seed', values.seed, Math.floor(Math.random() * 2 ** 31))
 
 const say = (line: string) => process.stdout.write(`${line}\n`)
@@ -51,11 +64,21 @@ try {
   await migrate(db)
   await db.close()
   let [seed, asked] = [firstSeed, 0]
-  if (people > 0) {
+  if (values.year) {
+    say(`soak: a year of sequences with ${contacts} contacts, seed ${seed}`)
+    const report = (line: string) => say(`${elapsed()}  ${line}`)
+    tally(seed, 'year', { ...(await soakYear({ databaseUrl: postgres.url, seed, contacts, report })), ends: [] })
+  } else if (people > 0) {
     say(`soak: a campaign to ${people} people`)
     tally(seed, 'campaign', await campaignStorm(people, seed))
   } else say(`soak: ${emails} emails or ${minutes} min, whichever comes first`)
-  while (people === 0 && asked < emails && performance.now() - began < minutes * 60_000 && broken.length === 0) {
+  while (
+    !values.year &&
+    people === 0 &&
+    asked < emails &&
+    performance.now() - began < minutes * 60_000 &&
+    broken.length === 0
+  ) {
     const onUncertain = seed % 4 === 3 ? 'resend' : 'hold'
     const round = Math.min(ROUND, emails - asked)
     asked += round
@@ -80,8 +103,23 @@ try {
 }
 for (const sentence of broken) say(sentence)
 say(`verdict: ${broken.length === 0 ? 'every promise was kept' : `${broken.length} BROKEN`}`)
-say(`${total['emails']} emails, ${total['kills']} kills, ${total['uncertain']} uncertain, ${elapsed()}`)
+say(
+  values.year
+    ? `${total['mails']} emails, ${total['kills']} kills, ${elapsed()}`
+    : `${total['emails']} emails, ${total['kills']} kills, ${total['uncertain']} uncertain, ${elapsed()}`,
+)
 process.exitCode = broken.length === 0 ? 0 : 1
+
+/** Every test file that has a size. Their exit code. */
+function runTests(): number {
+  const tests = fileURLToPath(new URL('../', import.meta.url))
+  const isSized = (name: string) =>
+    name.endsWith('.test.ts') && readFileSync(join(tests, name), 'utf8').includes('support/sized.js')
+  const sized = readdirSync(tests, { recursive: true, encoding: 'utf8' }).filter(isSized)
+  const command = ['--import', 'tsx', join(tests, 'run.ts'), ...sized.map((name) => join('test', name))]
+  const env = { ...process.env, TEST_SIZE: 'full' }
+  return spawnSync(process.execPath, command, { stdio: 'inherit', env }).status ?? 1
+}
 
 function campaignStorm(to: number, seed: number): Promise<Storm> {
   return runCampaignStorm({

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Database } from '../../src/db/client.js'
 import type { BuiltPackage } from '../support/build-package.js'
-import { seededRandom } from '../support/seeded-random.js'
+import { seededRandom, shuffle } from '../support/seeded-random.js'
 import { until } from '../support/until.js'
 import { askAgain, startCallers, type Wish } from './callers.js'
 import { type Role, startFleet } from './fleet.js'
@@ -16,9 +16,11 @@ import { judge, type Verdict } from './verdict.js'
 export interface StormOptions {
   readonly built: BuiltPackage
   readonly databaseUrl: string | null
+  readonly brokerUrl?: string
   readonly dataDirectory: string
   /** A connection of the test's own, to be opened when the last kill is over. */
   readonly open: () => Promise<Database>
+  /** At least so many: there are more when somebody who is aimed at has nothing left to do. */
   readonly emails: number
   readonly kills: number
   readonly onUncertain: 'hold' | 'resend'
@@ -31,14 +33,43 @@ export interface Storm extends Verdict {
   readonly ends: readonly (number | NodeJS.Signals)[]
 }
 
+export interface AimedStorm extends Storm {
+  /** Where somebody should have been killed, and nobody was. */
+  readonly missed: readonly string[]
+}
+
 export const LEASE_MS = 2_000
 const CONCURRENCY = 8
 const MAX_ATTEMPTS = 12
 const ROOM_MS = 10
 const PATIENCE = { withinMs: 60_000, everyMs: 5 }
-/** Where processes are killed: anywhere, or at a point. A greeting is rare, since connections are kept. */
-const AIMS: readonly (Point | null)[] = [null, 'data', 'go', 'body', 'dot', 'answered']
+/**
+ * Where processes are killed: a worker anywhere and at every point but the greeting, which is rare since connections are
+ * kept; one that accepts while it owes somebody an answer.
+ */
+const STRIKES: readonly Strike[] = [
+  { at: null, of: 'workers' },
+  { at: 'data', of: 'workers' },
+  { at: 'go', of: 'workers' },
+  { at: 'body', of: 'workers' },
+  { at: 'dot', of: 'workers' },
+  { at: 'answered', of: 'workers' },
+  { at: null, of: 'listeners' },
+  { at: null, of: 'listeners' },
+]
+/** A round of kills that misses nothing. */
+export const ROUND = STRIKES.length
+/** Patience, and not a measure: on a machine that does ten other things it takes its time to come to a point. */
+const AIMING_MS = 60_000
+/** Emails that are let in for a kill, at the least. */
+const ROOM = 5
+const SPREAD_MS = 5_000
 const INLINE = 0.1
+
+interface Strike {
+  readonly at: Point | null
+  readonly of: 'workers' | 'listeners'
+}
 
 export const CHAOS: readonly Chaos[] = [
   { at: 'greeting', does: 421, chance: 0.01 },
@@ -73,19 +104,25 @@ const EMBEDDED: readonly Role[] = [
   { name: 'attached B', works: true, listens: false, weight: 1 },
 ]
 
-export async function runStorm(options: StormOptions): Promise<Storm> {
+export async function runStorm(options: StormOptions): Promise<AimedStorm> {
   const { built, databaseUrl, dataDirectory, emails, kills, onUncertain, seed, report = () => undefined } = options
-  const random = seededRandom(seed)
+  const [random, inline] = [seededRandom(seed), seededRandom(seed + 2)]
   // Several storms may share a database.
   const domain = `storm${seed}.test`
   const server = startJudge({ seed, chaos: CHAOS })
-  const wishes = Array.from({ length: emails }, (_, n) => newWish(n, domain, onUncertain, random.next() < INLINE))
+  const wishes: Wish[] = []
   const settings = { leaseMs: LEASE_MS, sweepMs: 500, concurrency: CONCURRENCY, maxAttempts: MAX_ATTEMPTS }
   const fleet = await startFleet({
     built,
     judge: server,
     roles: databaseUrl ? ON_A_SERVER : EMBEDDED,
-    settings: { ...settings, databaseUrl, dataDirectory, waitsMs: [50, 100, 200] },
+    settings: {
+      ...settings,
+      databaseUrl,
+      dataDirectory,
+      waitsMs: [50, 100, 200],
+      ...(options.brokerUrl !== undefined && { brokerUrl: options.brokerUrl }),
+    },
   }).catch(async (error: unknown) => {
     await server.close()
     throw error
@@ -96,30 +133,42 @@ export async function runStorm(options: StormOptions): Promise<Storm> {
     const accepted = () => wishes.filter(({ ids }) => ids.size > 0).length
     // Work arrives as the killing goes on, so that every kill finds processes at it however fast the machine is; and
     // while somebody is being aimed at there is always some.
-    let [limit, isAiming] = [emails / kills, false]
+    let [limit, isAiming, isOver] = [emails / kills, false, false]
     const over = new AbortController()
     const goOn = () => over.signal.throwIfAborted()
-    const room = async () => {
-      for (; accepted() >= limit && !isAiming; goOn()) await sleep(ROOM_MS)
+    const next = async () => {
+      for (; accepted() >= limit && !isAiming && !isOver; goOn()) await sleep(ROOM_MS)
+      if (isOver && wishes.length >= emails) return null
+      const wish = newWish(wishes.length, domain, onUncertain, inline.next() < INLINE)
+      wishes.push(wish)
+      return wish
     }
     const url = () => (goOn(), fleet.url())
-    const callers = startCallers({ wishes, random: seededRandom(seed + 1), url, room })
+    const callers = startCallers({ next, random: seededRandom(seed + 1), url })
+    const struck = new Map<string, boolean>()
     const killing = (async () => {
+      let round: Strike[] = []
       for (let kill = 1; kill <= kills; kill++) {
+        if (round.length === 0) round = shuffle(STRIKES, random)
+        const strike = round.pop()!
         const enough = offered() + random.next() * 0.8 * (limit - accepted())
+        const latest = performance.now() + SPREAD_MS
         await until(
           `hand-overs before kill ${kill}`,
-          () => (goOn(), offered() >= enough || accepted() + callers.abandoned() === emails),
+          () => (goOn(), offered() >= enough || performance.now() > latest),
           PATIENCE,
         )
-        const victim = await fleet.choose(random)
+        const victim = await fleet.choose(random, ({ works, listens }) => (strike.of === 'workers' ? works : listens))
         isAiming = true
-        await fleet.strike(victim, { at: random.pick(AIMS), asking: callers.asking, random })
+        const asking = strike.of === 'listeners' && { asking: callers.asking }
+        const isHit = await fleet.strike(victim, { at: strike.at, random, withinMs: AIMING_MS, ...asking })
         isAiming = false
-        limit = accepted() + (emails - accepted()) / (kills - kill + 1)
+        const where = `${strike.of} ${strike.at ?? 'anywhere'}`
+        struck.set(where, isHit || struck.get(where) === true)
+        limit = accepted() + Math.max(ROOM, (emails - accepted()) / (kills - kill + 1))
         if (kill % 10 === 0) report(`${kill} kills, ${accepted()} accepted, ${offered()} hand-overs`)
       }
-      limit = emails
+      isOver = true
     })()
     // What goes wrong on one side ends the other, before the processes are taken from under both.
     await Promise.all([callers.finished, killing]).catch(async (error: unknown) => {
@@ -144,7 +193,11 @@ export async function runStorm(options: StormOptions): Promise<Storm> {
       const records = await readRecords(db, domain)
       await close()
       const ends = await fleet.stop()
-      return { ...judge({ wishes, records, handOvers: server.handOvers, deaths: fleet.deaths, onUncertain }), ends }
+      return {
+        ...judge({ wishes, records, handOvers: server.handOvers, deaths: fleet.deaths, onUncertain }),
+        ends,
+        missed: [...struck].filter(([, isHit]) => !isHit).map(([where]) => where),
+      }
     } finally {
       await close()
     }

@@ -76,6 +76,24 @@ describe.each(DATABASE_KINDS)('on %s', (kind) => {
     expect((await kernel.claim()).ids).toEqual([id])
   })
 
+  it('suppresses nobody: the email is tried again, and fails with what its server says then', async () => {
+    const address = `${newId()}@example.com`
+    const suppressed = () => kernel.db.query('select 1 from postrider.suppressions where address = $1', [address])
+    const refused: Outcome = {
+      kind: 'failed',
+      reason,
+      suppress: { workspaceId: DEFAULT_WORKSPACE, address, detail: 'no' },
+    }
+    const { token, id } = await claimOne()
+    await kernel.shiftClock(LEASE_MS + 1)
+    await rescue()
+    expect(await settle(token, id, refused)).toBe(false)
+    expect((await suppressed()).rows).toEqual([])
+    await kernel.promote()
+    expect(await settle((await kernel.claim()).token, id, refused)).toBe(true)
+    expect((await suppressed()).rows).toHaveLength(1)
+  })
+
   it('makes what was armed uncertain, never pending', async () => {
     const { token, id } = await claimOne()
     expect(await arm(token, id)).toBe(true)

@@ -33,7 +33,7 @@ describe.each(DATABASE_KINDS)('on %s', (kind) => {
 
   it('does not delay a lane with one action beyond the next claim, however much another has', async () => {
     const [large, small] = [newId(), newId()]
-    await kernel.fill(large, 500_000)
+    await kernel.fill(large, 100_000)
     let { cursor } = await kernel.claim({ limit: 100 })
     for (const settings of [DEFAULT_LANE, BULK_LANE]) {
       await configureLane(kernel.db, DEFAULT_WORKSPACE, small, settings)

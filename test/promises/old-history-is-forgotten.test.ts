@@ -90,6 +90,7 @@ describe.each(DATABASE_KINDS)('on %s', (kind) => {
       resent: 0,
       promoted: 0,
       canceled: 0,
+      returned: 0,
     })
     expect(await kernel.claimAll()).toHaveLength(90)
   })

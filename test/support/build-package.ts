@@ -41,7 +41,7 @@ export async function buildPackage(programs: readonly string[] = []): Promise<Bu
   // What is shared goes with the run.
   const remove = () => shared ?? rmSync(directory, { recursive: true, force: true })
   try {
-    await (shared === undefined ? build(directory) : buildOnce(directory))
+    await (shared === undefined ? build(directory) : buildOnce(directory, () => build(directory)))
     for (const program of programs) compile(program, directory)
   } catch (error) {
     remove()
@@ -60,18 +60,18 @@ async function build(directory: string): Promise<void> {
   symlinkSync('dist', join(directory, 'src'))
 }
 
-/** The first to ask builds, and the others wait for it. */
-async function buildOnce(directory: string): Promise<void> {
+/** The first to ask builds, and the others wait for it; how it went is noted in the directory. */
+export async function buildOnce(directory: string, make: () => Promise<void>): Promise<void> {
   const [built, failed] = [join(directory, 'built'), join(directory, 'failed')]
   try {
     mkdirSync(join(directory, 'building'))
   } catch {
-    await until('the package is built', () => existsSync(built) || existsSync(failed), { withinMs: BUILD_MS })
-    if (existsSync(failed)) throw new Error(`The package could not be built: ${readFileSync(failed, 'utf8')}`)
+    await until('somebody else has built it', () => existsSync(built) || existsSync(failed), { withinMs: BUILD_MS })
+    if (existsSync(failed)) throw new Error(`It could not be built: ${readFileSync(failed, 'utf8')}`)
     return
   }
   try {
-    await build(directory)
+    await make()
     writeFileSync(built, '')
   } catch (error) {
     writeFileSync(failed, String(error))

@@ -1,17 +1,24 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Database } from '../../src/db/client.js'
+import type { ActionState } from '../../src/domain/states.js'
 
 /** Watches what dead workers left behind until it is brought back, and for work that nobody would ever bring back. */
 export interface RescueWatch {
   /** Call right after the death of a worker, with the moment it was killed; resolves with what it was holding. */
   noteDeath(pid: number, killedAt: number): Promise<{ leased: number; armed: number }>
-  /** The processes that hold something at the moment. */
-  findBusy(): Promise<ReadonlySet<number>>
+  /** What is held at the moment, and by which process. */
+  findHeld(): Promise<readonly HeldAction[]>
   /** How long after its worker's death an action was last seen leased, the longest of all. */
   readonly longestMs: number
   /** Actions seen leased or armed without a lease: no sweep would ever find them. */
   readonly orphans: readonly string[]
   stop(): Promise<void>
+}
+
+export interface HeldAction {
+  readonly pid: number
+  readonly action: string
+  readonly state: ActionState
 }
 
 // A worker's name is host:pid:random.
@@ -54,9 +61,12 @@ export function watchRescues(db: Database, everyMs = 200): RescueWatch {
     get longestMs() {
       return longestMs
     },
-    async findBusy() {
-      const { rows } = await db.query<{ pid: number }>(`select distinct ${PID} as pid from postrider.leases`)
-      return new Set(rows.map(({ pid }) => pid))
+    async findHeld() {
+      const { rows } = await db.query<HeldAction>(
+        `select ${PID} as pid, action.id as action, state from postrider.leases
+           join postrider.scheduled_actions action on lease_token = token and action.id = any (action_ids)`,
+      )
+      return rows
     },
     async noteDeath(pid, killedAt) {
       deaths.set(pid, killedAt)

@@ -24,6 +24,13 @@ export function seededRandom(seed: number): SeededRandom {
   }
 }
 
+export function shuffle<T>(all: readonly T[], random: SeededRandom): T[] {
+  return all
+    .map((one) => ({ one, at: random.next() }))
+    .toSorted((a, b) => a.at - b.at)
+    .map(({ one }) => one)
+}
+
 /** A new seed for every run, said aloud so that a failure can be had again with `TEST_SEED=…`. */
 export function announcedRandom(what: string): SeededRandom {
   const given = process.env['TEST_SEED']

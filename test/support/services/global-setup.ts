@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestProject } from 'vitest/node'
 import { SHARED_PACKAGE } from '../build-package.js'
+import { chromiumProgram } from './chromium.js'
 import { createEmbeddedTemplate } from './embedded-template.js'
 import { acquirePostgres } from './postgres.js'
 import { createTemplate, type Template } from './postgres-template.js'
@@ -27,7 +28,7 @@ declare module 'vitest' {
 export default async function setUp(project: TestProject): Promise<() => Promise<void>> {
   const postgres = await acquirePostgres().catch(leaveWithReason)
   try {
-    await installAhead([redisProgram, rabbitmqProgram])
+    await installAhead([redisProgram, rabbitmqProgram, chromiumProgram])
     await dropAbandonedDatabases(postgres.url)
     const template = await createTemplate(postgres.url, prepareTemplate)
     const embeddedTemplate = await createEmbeddedTemplate()

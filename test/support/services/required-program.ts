@@ -6,8 +6,9 @@ export interface RequiredProgram<Binaries> {
   name: string
   find(): Binaries | null
   debianPackage: string
-  /** The environment variable by which a running one can be named instead. */
+  /** The environment variable by which a running one can be named instead; or, of a `path`, where it is installed. */
   variable: string
+  path?: true
 }
 
 type Installer = (debianPackage: string) => Promise<string | null>
@@ -24,7 +25,7 @@ export async function requireProgram<Binaries>(
   if (installed !== null) return installed
   throw plainError(
     `The tests need ${program.name}: install it (on Debian and Ubuntu the package ${program.debianPackage}), ` +
-      `or name a running one in ${program.variable}${obstacle ? ` (${obstacle})` : ''}.`,
+      `or ${program.path ? 'say where it is' : 'name a running one'} in ${program.variable}${obstacle ? ` (${obstacle})` : ''}.`,
   )
 }
 
