@@ -9,6 +9,8 @@ export interface Enrollment {
   readonly campaignId: string
   readonly sequenceId: string
   readonly contactId: string
+  /** Of the contact; null once it was removed. */
+  readonly address: string | null
   readonly senderId: string
   readonly state: EnrollmentState
   readonly nodeId: string | null
@@ -25,7 +27,7 @@ export interface Enrollment {
 }
 
 const COLUMNS = `id, workspace_id as "workspaceId", campaign_id as "campaignId", sequence_id as "sequenceId",
-  contact_id as "contactId", sender_id as "senderId", state, node_id as "nodeId", arrived, visit, moved_at as "movedAt",
+  contact_id as "contactId", (select address from postrider.contacts where contacts.id = contact_id) as address, sender_id as "senderId", state, node_id as "nodeId", arrived, visit, moved_at as "movedAt",
   reason_code as "reasonCode", reason, thread_id as "threadId", thread_subject as "threadSubject",
   created_at as "createdAt", finished_at as "finishedAt"`
 

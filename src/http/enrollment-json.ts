@@ -20,6 +20,7 @@ const shape = {
   campaign_id: z.string(),
   sequence_id: z.string(),
   contact_id: z.string(),
+  email: z.string().nullable().openapi({ description: "The contact's address; null once the contact was removed." }),
   sender_id: z.string().openapi({ description: 'As whom all of its emails go out.' }),
   position: z.strictObject({ node: z.string().nullable(), arrived: z.boolean() }).openapi({
     description: 'The node it is at, or on its way to with the emails in between planned; null is the end.',
@@ -74,6 +75,7 @@ export const toEnrollment = (enrollment: Enrollment): z.input<typeof enrollmentS
   campaign_id: showId('cmp', enrollment.campaignId),
   sequence_id: showId('seq', enrollment.sequenceId),
   contact_id: showId('ctc', enrollment.contactId),
+  email: enrollment.address,
   sender_id: showId('snd', enrollment.senderId),
   position: { node: enrollment.nodeId, arrived: enrollment.arrived },
   reason: enrollment.reason,

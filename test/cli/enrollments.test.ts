@@ -103,7 +103,7 @@ test('a sequence is launched, looked at, and its walks are paused, resumed and s
   expect(shown.stdout).toMatch(/ people +\d+\n +active +3\n(?:.*\n)* +emails +6\n +scheduled +6\n/)
 
   const walks = await read('enrollments', 'list', '--campaign', id, '--contact', 'ada@example.com')
-  expect(walks.data).toMatchObject([{ object: 'enrollment', state: 'active' }])
+  expect(walks.data).toMatchObject([{ object: 'enrollment', state: 'active', email: 'ada@example.com' }])
   const walk = walks.data[0]!.id
   expect((await run('enrollments', 'pause', walk)).stdout).toBe(`${walk}: paused\n`)
   expect((await read('enrollments', 'list', '--state', 'paused')).data).toMatchObject([{ id: walk }])
@@ -117,7 +117,7 @@ test('a sequence is launched, looked at, and its walks are paused, resumed and s
     /state +stopped\n(?:.*\n)+ {2}step 2 {2}em_\w+ {2}canceled .*\n.*Stopped by the command line\.\n$/,
   )
   const listed = await run('enrollments', 'list', '--limit', '1')
-  expect(listed.stdout).toMatch(/^ID +STATE +NODE +WHY\nenr_\w+ +active +the end\n$/)
+  expect(listed.stdout).toMatch(/^ID +CONTACT +STATE +NODE +WHY\nenr_\w+ +\w+@example\.com +active +the end\n$/)
   expect(listed.stderr).toMatch(/^There are more: --after enr_\w+\n$/)
 })
 

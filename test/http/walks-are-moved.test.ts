@@ -127,7 +127,7 @@ describe.each(DATABASE_KINDS)('a walk through a sequence, on %s', (kind) => {
     expect((await get(`emails/${(await walk('ada')).emails[0].id}`)).explain).toBe(
       'It waits because its enrollment is paused.',
     )
-    expect((await get('enrollments?state=paused')).data).toMatchObject([{ id }])
+    expect((await get('enrollments?state=paused')).data).toMatchObject([{ id, email: 'ada@example.com' }])
     expect(await post(`enrollments/${id}/resume`)).toMatchObject({ state: 'active' })
     await go(0)
     expect(await world.subjects()).toEqual(['hello for ada', 'hello for bob'])
@@ -153,6 +153,8 @@ describe.each(DATABASE_KINDS)('a walk through a sequence, on %s', (kind) => {
     await go(10 * DAY)
     expect(await inbox()).toEqual([])
     expect((await get(`campaigns/${campaign}`)).status).toBe('sent')
+    await api.call(`DELETE /api/contacts/${await world.contact('ada')}`)
+    expect(await get(`enrollments/${id}`)).toMatchObject({ email: null, state: 'stopped' })
     for (const route of ['GET /api/enrollments/x', 'POST /api/enrollments/x/stop'])
       expect(await refused(route.replace('x', `enr_${'0'.repeat(32)}`))).toMatchObject({ code: 'enrollment_not_found' })
   })

@@ -75,8 +75,14 @@ async function list(flags: ListFlags): Promise<void> {
   })
 }
 
+/** By address; whoever was removed has only an id left. */
+function whoWalks({ address, contactId }: Enrollment): string {
+  return address ?? showId('ctc', contactId)
+}
+
 const COLUMNS = [
   { title: 'ID', cell: ({ id }: Enrollment) => showId('enr', id) },
+  { title: 'CONTACT', cell: whoWalks, mayBeCut: true as const },
   { title: 'STATE', cell: ({ state }: Enrollment) => state },
   { title: 'NODE', cell: ({ nodeId }: Enrollment) => nodeId ?? 'the end', mayBeCut: true as const },
   { title: 'WHY', cell: ({ reason }: Enrollment) => reason ?? '', mayBeCut: true as const },
@@ -97,7 +103,7 @@ function describe({ enrollment, emails, explain }: ReadEnrollment): string {
     state: enrollment.state,
     campaign: showId('cmp', enrollment.campaignId),
     sequence: showId('seq', enrollment.sequenceId),
-    contact: showId('ctc', enrollment.contactId),
+    contact: whoWalks(enrollment),
     sender: showId('snd', enrollment.senderId),
     enrolled: enrollment.createdAt.toISOString(),
   }

@@ -64,11 +64,21 @@ export function EnrollmentTable({ campaignId }: { readonly campaignId: string })
   const columns: readonly Column<Row>[] = [
     { id: 'state', head: 'State', width: '7.5rem', cell: (row) => <StatusBadge status={row.state} /> },
     {
-      id: 'walk',
-      head: 'Walk',
+      id: 'contact',
+      head: 'Contact',
       width: 'minmax(0,1.5fr)',
       cell: (row) => (
         <Link to="/enrollments/$id" params={{ id: row.id }} className="hover:underline">
+          {row.email ?? 'a removed contact'}
+        </Link>
+      ),
+    },
+    {
+      id: 'walk',
+      head: 'Where',
+      width: 'minmax(0,1fr)',
+      cell: (row) => (
+        <span>
           {row.position.node === null
             ? row.finished_at === null
               ? 'on the last stretch'
@@ -76,7 +86,7 @@ export function EnrollmentTable({ campaignId }: { readonly campaignId: string })
             : row.position.arrived
               ? `at ${row.position.node}`
               : `on the way to ${row.position.node}`}
-        </Link>
+        </span>
       ),
     },
     {
@@ -85,17 +95,6 @@ export function EnrollmentTable({ campaignId }: { readonly campaignId: string })
       width: 'minmax(0,1fr)',
       from: 'sm',
       cell: (row) => <span title={row.reason ?? ''}>{row.reason ?? '—'}</span>,
-    },
-    {
-      id: 'contact',
-      head: 'Contact',
-      width: '9rem',
-      from: 'md',
-      cell: (row) => (
-        <Link to="/contacts/$id" params={{ id: row.contact_id }} className="font-mono text-xs hover:underline">
-          {row.contact_id.slice(0, 14)}…
-        </Link>
-      ),
     },
     { id: 'moved', head: 'Moved', width: '8.5rem', from: 'sm', cell: (row) => <Time at={row.moved_at} /> },
     ...(mayAct
