@@ -85,6 +85,19 @@ describe.each(DATABASE_KINDS)('on %s', (kind) => {
     expect(counts).toMatchObject({ sent: 24, removed: 1, audience: 25 })
   })
 
+  it('reaches nobody twice when its cursor is set back: the key of an email decides, not the place in the list', async () => {
+    const list = await fixture.list(25)
+    const id = await fixture.draft(list.id)
+    await fixture.launch(id)
+    await planOnly(id)
+    await db().query(`update postrider.campaigns set last_cursor = null where id = $1`, [id])
+    await mail.drain()
+    expect(fixture.received().toSorted()).toEqual(addresses(25).toSorted())
+    const { campaign, counts } = await fixture.progress(id)
+    expect(campaign).toMatchObject({ status: 'sent', planned: 25 })
+    expect(counts).toMatchObject({ audience: 25, sent: 25 })
+  })
+
   it('keeps its counts when its old emails are forgotten', async () => {
     const list = await fixture.list(12)
     const id = await fixture.draft(list.id)
