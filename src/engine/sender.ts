@@ -158,18 +158,34 @@ export function createSender(options: SenderOptions): HandOverHandler {
   return { kind: 'hand-over', retryPolicy: 'transactional', handOver }
 }
 
-/** A span per hand-over for whoever watches with OpenTelemetry; without an SDK it costs nothing. */
+/**
+ * A span per hand-over for whoever watches with OpenTelemetry; without an SDK it costs nothing. One that fails must not
+ * take the mail server's answer with it: the email would be uncertain, although everything is known.
+ */
 const tracer = trace.getTracer('postrider')
 
 async function traced(send: () => Promise<ProviderResult>): Promise<ProviderResult> {
-  const span = tracer.startSpan('postrider.send', { kind: SpanKind.PRODUCER })
+  const span = harmlessly(() => tracer.startSpan('postrider.send', { kind: SpanKind.PRODUCER }))
+  let result: ProviderResult | undefined
   try {
-    const result = await send()
-    span.setAttribute('postrider.outcome', result.kind)
-    if (result.kind === 'rejected' || result.kind === 'uncertain') span.setStatus({ code: SpanStatusCode.ERROR })
+    result = await send()
     return result
   } finally {
-    span.end()
+    const kind = result?.kind ?? 'failed'
+    harmlessly(() => {
+      span?.setAttribute('postrider.outcome', kind)
+      if (kind === 'failed' || kind === 'rejected' || kind === 'uncertain')
+        span?.setStatus({ code: SpanStatusCode.ERROR })
+      span?.end()
+    })
+  }
+}
+
+function harmlessly<T>(tell: () => T): T | undefined {
+  try {
+    return tell()
+  } catch {
+    return undefined
   }
 }
 

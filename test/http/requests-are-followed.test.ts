@@ -40,6 +40,17 @@ describe('requests are followed', () => {
     propagation.disable()
   })
 
+  // The first, because whoever has asked for a tracer keeps the one that was set then.
+  it('and a span that fails takes no answer of a mail server with it', async () => {
+    const { body } = await api.call('POST /api/emails', {
+      json: { to: 'ada@example.com', subject: 'Hello', text: 'Hello.' },
+    })
+    await api.drain()
+    // These spans cannot set one attribute, which is what sending asks of them.
+    expect(spans.map(({ name }) => name)).toContain('postrider.send')
+    expect((await api.call(`GET /api/emails/${body.id}`)).body.status).toBe('sent')
+  })
+
   it('with one span each, named by the route and not by what is in its place', async () => {
     await api.call('GET /api/emails/em_00000000000000000000000000000000?q')
     await api.call('DELETE /api/suppressions/ada@example.com')
