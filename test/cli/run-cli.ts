@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type BuiltPackage, buildPackage } from '../support/build-package.js'
 import type { FromHost, ToHost } from './host-program.js'
+import { QUICK_START } from '../support/quick-start.js'
 
 /** The built command line in a process of its own, in an empty directory and with no settings but those given. */
 export interface CliProcess {
@@ -35,7 +36,7 @@ export function openCli(built: BuiltPackage): Cli {
   const directory = mkdtempSync(join(tmpdir(), 'postrider-cli-'))
   const running = new Set<CliProcess>()
   const start: Cli['start'] = (args, env = {}, input = '') => {
-    const child = spawn(process.execPath, [built.cli, ...args], {
+    const child = spawn(process.execPath, [QUICK_START, built.cli, ...args], {
       cwd: directory,
       env: { PATH: process.env['PATH'], ...env },
       stdio: ['pipe', 'pipe', 'pipe'],
@@ -86,7 +87,7 @@ export const buildHostedCli = (): Promise<BuiltPackage> => buildPackage([HOST])
 export function openHostedCli(built: BuiltPackage, endsWithinMs = 10_000): Cli {
   const cli = openCli(built)
   const program = join(built.directory, HOST.replace(/\.ts$/, '.js'))
-  const host = spawn(process.execPath, [program, built.cli, String(endsWithinMs)], {
+  const host = spawn(process.execPath, [QUICK_START, program, built.cli, String(endsWithinMs)], {
     cwd: cli.directory,
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
   })

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { type BuiltPackage, buildPackage } from '../support/build-package.js'
 import type { Door } from './judge.js'
 import type { FromMail, MailSettings } from './mail-program.js'
+import { QUICK_START } from '../support/quick-start.js'
 
 /** One process running mail-program.ts, with its own door to the judge. */
 export interface MailProcess {
@@ -44,7 +45,12 @@ export function startMail(
   const program = join(built.directory, PROGRAM.replace(/\.ts$/, '.js'))
   const child = spawn(
     process.execPath,
-    [...(preload ? ['--import', preload] : []), program, JSON.stringify({ ...settings, smtpPort: door.port })],
+    [
+      QUICK_START,
+      ...(preload ? ['--import', preload] : []),
+      program,
+      JSON.stringify({ ...settings, smtpPort: door.port }),
+    ],
     { stdio: ['ignore', 'ignore', 'pipe', 'ipc'], env: { PATH: process.env['PATH'], ...env } },
   )
   let log = ''

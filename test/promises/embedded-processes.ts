@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import type { Readable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
+import { QUICK_START } from '../support/quick-start.js'
 
 const PROGRAM = fileURLToPath(new URL('./embedded-child.ts', import.meta.url))
 
@@ -23,7 +24,7 @@ export interface OtherProcess {
 export function startOther(role: string, directory: string, argument = ''): OtherProcess {
   const child: ChildProcessByStdio<null, Readable, Readable> = spawn(
     process.execPath,
-    ['--import', 'tsx', PROGRAM, role, directory, argument],
+    [QUICK_START, '--import', 'tsx', PROGRAM, role, directory, argument],
     { stdio: ['ignore', 'pipe', 'pipe'] },
   )
   let complaint = ''

@@ -1,7 +1,7 @@
 import { afterAll, inject } from 'vitest'
 import { persistingLeaks, watchForLeaks } from './find-leaks.js'
 import { withAdminConnection } from './services/admin-connection.js'
-import { findFileDatabase } from './services/file-database.js'
+import { forgetFileDatabase } from './services/file-database.js'
 
 /**
  * Loaded by vitest before every test file. Hooks run in reverse, so this one, registered first, runs after all the
@@ -11,7 +11,7 @@ const graceMs = 2000
 const watch = watchForLeaks()
 
 afterAll(async () => {
-  const database = await findFileDatabase()
+  const database = await forgetFileDatabase()
   const connections = database
     ? await persistingLeaks(() => findConnections(inject('template').adminUrl, database.name), graceMs)
     : []

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type BuiltPackage, buildPackage } from './build-package.js'
 import type { FromWorker, Gate, WorkerSettings } from './worker-program.js'
+import { QUICK_START } from './quick-start.js'
 
 /** One process running worker-program.ts. */
 export interface WorkerProcess {
@@ -35,7 +36,7 @@ export const buildWorkers = (): Promise<BuiltPackage> => buildPackage([PROGRAM, 
 export function startWorker(built: BuiltPackage, settings: WorkerSettings): WorkerProcess {
   const child = spawn(
     process.execPath,
-    [join(built.directory, PROGRAM.replace(/\.ts$/, '.js')), JSON.stringify(settings)],
+    [QUICK_START, join(built.directory, PROGRAM.replace(/\.ts$/, '.js')), JSON.stringify(settings)],
     { stdio: ['ignore', 'ignore', 'pipe', 'ipc'], env: { PATH: process.env['PATH'] } },
   )
   let log = ''

@@ -12,6 +12,9 @@ export async function fileDatabase(): Promise<string> {
   return (await clone).url
 }
 
-export async function findFileDatabase(): Promise<ClonedDatabase | null> {
-  return clone
+/** What there is of it. The next file of this process makes one of its own. */
+export async function forgetFileDatabase(): Promise<ClonedDatabase | null> {
+  const made = clone
+  clone = null
+  return made
 }
