@@ -118,7 +118,7 @@ function readSettings(args: string[]) {
   const { values } = parseArgs({
     args,
     options: {
-      n: { type: 'string', default: '20000' },
+      n: { type: 'string', default: '60000' },
       rounds: { type: 'string', default: '3' },
       /** Comma-separated parts, to look at some only. */
       only: { type: 'string', default: PARTS.join(',') },

@@ -22,7 +22,7 @@ export interface SteadyLoad {
 export type Steady = Omit<Work, 'samples'> & { readonly loadBefore: number; readonly feeding: Feeding }
 
 /** Not looked at, but kept in the results: a process that has just begun is slower than it will be. */
-const WARM_UP_SECONDS = 3
+const WARM_UP_SECONDS = 8
 
 export async function measureLatency(house: House, load: SteadyLoad): Promise<Report<Steady>[]> {
   const reports: Report<Steady>[] = []

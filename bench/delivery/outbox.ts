@@ -3,7 +3,7 @@ import type { Postrider } from '../../src/index.js'
 import { emailTo } from './email.js'
 
 const FAR_MS = 100
-const NEAR_MS = 5
+const NEAR_MS = 20
 const NEAR = 1_000
 
 /** When the database says that nothing is due and nothing is under way. Seldom asked while there is much left. */

@@ -111,7 +111,7 @@ interface Names {
 }
 
 const LARGE_BYTES = 8 * 2 ** 20
-const LOOK_EVERY_MS = 10_000
+const LOOK_EVERY_MS = 2_000
 
 /**
  * A plan that is kept is made for the tables as they are when it is made. For those of a new installation that is reading

@@ -34,7 +34,19 @@ interface MessageRow {
   calendar: Calendar | null
   attachment_count: number
   inline: boolean
+  /** The same in every row: why, by workspace and address. */
+  suppressed: Readonly<Record<string, SuppressionReason>> | null
 }
+
+// A single email is not marketing: only what is suppressed altogether stops it. Asked along with the messages, because
+// another round trip for every group of emails costs more than all the rest of this.
+const LOAD = `
+  select id, workspace_id, sender_id, message_id, date, addressing, subject, html, text, headers, calendar,
+    attachment_count, inline, (
+      select json_object_agg(workspace_id || ' ' || address, reason) from postrider.suppressions
+      where scope = 'all' and (workspace_id, address) in (select * from unnest($2::uuid[], $3::text[]))
+    ) as suppressed
+  from postrider.messages where id = any ($1::uuid[])`
 
 /** In the order asked; null for a message that is not there any more. */
 export async function loadDeliveries(
@@ -42,16 +54,12 @@ export async function loadDeliveries(
   requests: readonly DeliveryRequest[],
 ): Promise<(LoadedMessage | null)[]> {
   const ids = [...new Set(requests.map(({ messageId }) => messageId))]
-  const [{ rows }, suppressed] = await Promise.all([
-    sql.query<MessageRow>(
-      `select id, workspace_id, sender_id, message_id, date, addressing, subject, html, text, headers, calendar,
-         attachment_count, inline
-       from postrider.messages where id = any ($1::uuid[])`,
-      [ids],
-      { name: 'load messages' },
-    ),
-    findSuppressed(sql, requests),
-  ])
+  const { rows } = await sql.query<MessageRow>(
+    LOAD,
+    [ids, requests.map(({ workspaceId }) => workspaceId), requests.map(({ recipient }) => recipient)],
+    { name: 'load messages' },
+  )
+  const suppressed = rows[0]?.suppressed ?? {}
   const withFiles = rows.filter(({ attachment_count }) => attachment_count > 0).map(({ id }) => id)
   const files = withFiles.length > 0 ? await loadAttachments(sql, withFiles) : new Map<string, Attachment[]>()
   const loaded = new Map(rows.map((row) => [row.id, { row, message: toMessage(row, files.get(row.id) ?? []) }]))
@@ -59,7 +67,7 @@ export async function loadDeliveries(
     const found = loaded.get(messageId)
     if (!found || found.row.workspace_id !== workspaceId) return null
     const { row, message } = found
-    const reason = suppressed.get(`${workspaceId} ${recipient}`) ?? null
+    const reason = suppressed[`${workspaceId} ${recipient}`] ?? null
     return { message, senderId: row.sender_id, inline: row.inline, suppressed: reason }
   })
 }
@@ -81,20 +89,6 @@ const toMessage = (row: MessageRow, attachments: readonly Attachment[]): Message
   attachments,
   calendar: row.calendar,
 })
-
-async function findSuppressed(
-  sql: Sql,
-  requests: readonly DeliveryRequest[],
-): Promise<ReadonlyMap<string, SuppressionReason>> {
-  // A single email is not marketing: only what is suppressed altogether stops it.
-  const { rows } = await sql.query<{ workspace_id: string; address: string; reason: SuppressionReason }>(
-    `select workspace_id, address, reason from postrider.suppressions
-     where scope = 'all' and (workspace_id, address) in (select * from unnest($1::uuid[], $2::text[]))`,
-    [requests.map(({ workspaceId }) => workspaceId), requests.map(({ recipient }) => recipient)],
-    { name: 'find suppressed' },
-  )
-  return new Map(rows.map(({ workspace_id, address, reason }) => [`${workspace_id} ${address}`, reason]))
-}
 
 /** One file of a message, counted from 0. */
 export async function findAttachment(
