@@ -29,5 +29,6 @@ EXPOSE 3400
 STOPSIGNAL SIGTERM
 HEALTHCHECK --interval=10s --timeout=3s --start-period=30s \
   CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.PORT}/livez`).then(r => process.exit(r.ok ? 0 : 1), () => process.exit(1))"]
-ENTRYPOINT ["node", "dist/cli/main.js"]
+# Listening to signals comes before all the rest is loaded: a stop while it starts would be lost.
+ENTRYPOINT ["node", "--import", "./dist/cli/first-process.js", "dist/cli/main.js"]
 CMD ["start"]

@@ -177,3 +177,27 @@ test('a key from the settings is used in the printed line, and never printed', a
   started.signal('SIGTERM')
   expect(await started.exited).toBe(0)
 })
+
+test('a directory that cannot be used is said so, with what to do', async () => {
+  writeFileSync(join(cli.directory, 'file'), '')
+  for (const data of ['file', 'file/below']) {
+    const { code, stderr } = await cli.run(['start'], { ...ANY_PORT, POSTRIDER_DATA: data })
+    expect(stderr).toMatch(/POSTRIDER_DATA is file.*cannot be used: .* must be a directory that belongs to the user/)
+    expect(code).toBe(2)
+  }
+})
+
+test('in a container, a stop while it starts is heard, and one when it is ready ends it in order', async () => {
+  const listening = `--import=${join(built.directory, 'dist/cli/first-process.js')}`
+  const env = { ...ANY_PORT, NODE_OPTIONS: listening }
+  const saying = `${listening} --import=data:text/javascript,console.error('listens')`
+  const early = cli.start(['start'], { ...ANY_PORT, NODE_OPTIONS: saying })
+  await until('it listens', () => early.stderr().includes('listens'))
+  early.signal('SIGTERM')
+  // Its own exit code: a process that does not listen would have been ended by the signal, and number 1 by nothing.
+  expect(await early.exited).toBe(143)
+  const started = cli.start(['start'], env)
+  await untilReady(started)
+  started.signal('SIGTERM')
+  expect(await started.exited).toBe(0)
+})

@@ -37,7 +37,10 @@ export class DirectoryInUseError extends Error {
   readonly socket: SocketAddress | null
 
   constructor(directory: string, owner: DirectoryOwner) {
-    const who = owner.pid === process.pid ? 'this very process' : `process ${owner.pid ?? '(unknown)'}`
+    const who =
+      owner.pid === process.pid
+        ? 'this very process, or one with its number in another container'
+        : `process ${owner.pid ?? '(unknown)'}`
     super(
       `The embedded database in ${directory} is in use by ${who}. ` +
         'Stop that process first, choose another directory, or set DATABASE_URL to share a PostgreSQL server.',
