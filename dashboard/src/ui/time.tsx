@@ -93,7 +93,7 @@ export function ZoneSwitch({ also = [] }: { readonly also?: readonly string[] })
   const zones = [...new Set([...ZONES, ...also, chosen])]
   return (
     <label className="inline-flex items-center gap-1.5 text-xs text-soft">
-      <span className="max-sm:sr-only">Times in</span>
+      <span className="whitespace-nowrap max-sm:sr-only">Times in</span>
       <select
         value={chosen}
         onChange={(event) => setZone(event.target.value)}

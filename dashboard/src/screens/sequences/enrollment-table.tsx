@@ -77,6 +77,7 @@ export function EnrollmentTable({ campaignId }: { readonly campaignId: string })
       id: 'walk',
       head: 'Where',
       width: 'minmax(0,1fr)',
+      from: 'sm',
       cell: (row) => (
         <span>
           {row.position.node === null
