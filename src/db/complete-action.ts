@@ -21,11 +21,13 @@ const complete = (now: string) => `
 
 /**
  * Makes the action just completed come again, in the same transaction: as if new, but the same row under the same key.
+ * What its workers died of before this turn counts no more: over the life of a campaign many die of something else, and
+ * it would wait longer after each.
  * It comes in front of what waits in its lane: behind the emails it has planned itself, a campaign's next turn would come
  * when the last of them is claimed, the lane would run dry meanwhile, and other campaigns would get ahead of it.
  */
 const repeat = (now: string) => `
-  update postrider.scheduled_actions action set state = 'pending', attempts = 0, wake_at = again,
+  update postrider.scheduled_actions action set state = 'pending', attempts = 0, rescues = 0, wake_at = again,
     run_at = least(again, (select min(run_at) from ${DUE_HINTS} ready where ready.lane_id = action.lane_id))
   from (select ${now} + $2::float8 * interval '1 millisecond' as again) soon
   where id = $1 and state = 'done'`

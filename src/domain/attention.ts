@@ -181,6 +181,7 @@ const STUCK: Partial<Record<Standstill['code'], Severity>> = {
   sender_missing: 'critical',
   sender_paused: 'warning',
   planning_failed: 'critical',
+  planning_interrupted: 'warning',
   no_worker: 'critical',
 }
 

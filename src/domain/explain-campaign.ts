@@ -14,6 +14,7 @@ export interface Standstill {
     | 'quota_used'
     | 'hourly_limit'
     | 'planning_failed'
+    | 'planning_interrupted'
     | 'waiting_for_retries'
     | 'waiting_for_next'
     | 'no_worker'
@@ -40,6 +41,8 @@ export interface ExplainedCampaign {
 const at = (instant: Date) => `${instant.toISOString().slice(0, 19).replace('T', ' ')} UTC`
 /** Longer than any worker takes to notice: past this, nobody is looking. */
 const UNNOTICED_MS = 30_000
+/** Less is only the time between two turns. */
+const INTERRUPTED_MS = 1_000
 
 /** Null while it moves, and once it is over. */
 export function explainCampaign(campaign: ExplainedCampaign): Standstill | null {
@@ -93,6 +96,12 @@ function explainRunning(campaign: ExplainedCampaign): Standstill | null {
       `It sends ${campaign.hourlyLimit} an hour; the next go at ${at(batch.runAt)}.`,
       batch.runAt,
     )
+  if (counts.notPlanned > 0 && batch.state === 'pending' && batch.runAt.getTime() - now.getTime() > INTERRUPTED_MS)
+    return still(
+      'planning_interrupted',
+      `${whyInterrupted(batch.reason)} It goes on at ${at(batch.runAt)}.`,
+      batch.runAt,
+    )
   if (counts.notPlanned === 0 && counts.retryScheduled > 0 && campaign.nextAt && campaign.nextAt > now)
     return still(
       'waiting_for_retries',
@@ -103,6 +112,9 @@ function explainRunning(campaign: ExplainedCampaign): Standstill | null {
 }
 
 const isUnnoticed = (dueAt: Date | null, now: Date) => dueAt !== null && now.getTime() - dueAt.getTime() > UNNOTICED_MS
+
+const whyInterrupted = (reason: string | null) =>
+  reason === null ? 'Workers died while they planned it.' : `Planning failed for now: ${reason.replace(/[.\s]+$/, '')}.`
 
 const nobody = (since: Date) =>
   still('no_worker', `It has been due since ${at(since)} and no worker takes it. Is one running (postrider work)?`)

@@ -184,6 +184,10 @@ describe.each(DATABASE_KINDS)('on %s', (kind) => {
     await fixture.launch(id)
     const { db } = context()
     await db.query('alter table postrider.opt_outs rename to away')
+    await mail.drain()
+    const { standstill } = await fixture.progress(id)
+    expect(standstill).toMatchObject({ code: 'planning_interrupted', until: expect.any(Date) as Date })
+    expect(standstill?.text).toMatch(/^Planning failed for now: .*opt_outs.* It goes on at .* UTC\.$/)
     for (let attempt = 0; attempt < 9; attempt++) {
       await mail.drain()
       await mail.shiftClock(25 * HOUR_MS)

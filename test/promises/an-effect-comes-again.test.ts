@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { rescueActions } from '../../src/db/rescue-actions.js'
 import { createDispatcher } from '../../src/engine/dispatcher.js'
 import type { EffectHandler } from '../../src/engine/handler.js'
 import { RETRY_POLICIES } from '../../src/domain/retry.js'
@@ -49,6 +50,21 @@ describe.each(DATABASE_KINDS)('on %s', (kind) => {
     await kernel.shiftClock(61_000)
     await work(turn)
     expect(turns).toBe(2)
+  })
+
+  it('without waiting longer for every worker that ever died with it: a turn that ended says it was not to blame', async () => {
+    const id = await kernel.one({ type: 'turn' })
+    for (let life = 0; life < 12; life++) {
+      // A worker claims it and dies; another brings it back, and carries out a turn.
+      expect((await kernel.claim()).ids).toEqual([id])
+      await kernel.shiftClock(120_000)
+      await rescueActions(kernel.db, 10)
+      expect(await kernel.row(id)).toMatchObject({ state: 'pending', rescues: 1 })
+      await work(() => Promise.resolve({ kind: 'again', waitMs: 1_000 }))
+      expect(await kernel.row(id)).toMatchObject({ state: 'pending', rescues: 0 })
+      await kernel.shiftClock(2_000)
+      await kernel.promote()
+    }
   })
 
   it('with what it wrote, or not at all: a turn that fails leaves nothing and is tried again', async () => {

@@ -10,7 +10,7 @@ import { say } from '../../ui/toasts'
 import type { Campaign, Progress } from './campaign-queries'
 
 /** Needs somebody; the others go on by themselves, or were meant. */
-const SICK = new Set(['sender_paused', 'sender_missing', 'planning_failed', 'no_worker'])
+const SICK = new Set(['sender_paused', 'sender_missing', 'planning_failed', 'planning_interrupted', 'no_worker'])
 
 /** All is well: it is simply not the time. */
 const WAITS = new Set([
