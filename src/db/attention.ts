@@ -18,7 +18,7 @@ export interface Attention {
 }
 
 /** Each is a row to be read: some milliseconds for a bad day, and not minutes for a bad week. */
-const LOOKED_AT = 20_000
+const LOOKED_AT = 10_000
 
 export async function readAttention(sql: Sql, workspaceId: string): Promise<Attention> {
   const { rows } = await sql.query<AttentionGroup>(

@@ -48,6 +48,13 @@ export async function findContactByAddress(
   return rows[0] ?? null
 }
 
+/**
+ * Lower case by the rules of a language costs ten times the search itself, and is what a letter outside of ASCII needs:
+ * only names that have one pay for it.
+ */
+const NAMED = (q: string) => `(position(lower(${q}) in lower(name collate "C")) > 0
+  or octet_length(name) <> char_length(name) and position(lower(${q}) in lower(name)) > 0)`
+
 /** Newest first. */
 export async function listContacts(
   sql: Sql,
@@ -58,7 +65,7 @@ export async function listContacts(
   const { rows } = await sql.query<Contact>(
     `select ${COLUMNS} from postrider.contacts
      where workspace_id = $1 and ($2::text is null or folded_address = $2)
-       and ($3::text is null or position(lower($3) in folded_address) > 0 or position(lower($3) in lower(name)) > 0)
+       and ($3::text is null or position(lower($3) in folded_address) > 0 or ${NAMED('$3')})
        and ($4::uuid is null or id < $4) and ($5::uuid is null or id > $5)
      order by id ${before === undefined ? 'desc' : 'asc'} limit $6`,
     [workspaceId, address ?? null, q ?? null, after ?? null, before ?? null, limit],

@@ -18,7 +18,7 @@ export interface StatusCount {
 }
 
 /** Candidates of each group of statuses that are looked at. */
-const COUNTED = 5_000
+const COUNTED = 2_000
 
 export async function countByStatus(
   sql: Sql,

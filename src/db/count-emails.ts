@@ -25,8 +25,8 @@ export interface EmailCounts {
 }
 
 /** Up to so many that are due are looked at themselves; beyond that their hints are counted, which may name some twice. */
-const EXACT_DUE = 10_000
-const EXACT_WAITING = 100_000
+const EXACT_DUE = 5_000
+const EXACT_WAITING = 50_000
 const LATE_SAMPLE = 500
 
 const count = (now: string) => `

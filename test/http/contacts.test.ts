@@ -34,6 +34,9 @@ describe.each(DATABASE_KINDS)('the contacts and lists of the API, on %s', (kind)
     expect(await list('email=ADA@example.com')).toEqual(['ada@example.com'])
     expect(await list('limit=1')).toEqual(['grace@example.com'])
     expect(await list(`before=${made.body.id}`)).toEqual(['grace@example.com'])
+    await save({ email: 'cb@example.com', name: 'Charlotte Brontë' })
+    for (const q of ['BRONTë', 'charl', 'te B'])
+      expect(await list(`q=${encodeURIComponent(q)}`)).toEqual(['cb@example.com'])
   })
 
   it('refuse what cannot be kept, and say where it is', async () => {
