@@ -1,6 +1,6 @@
 import { defineConfig, type TestProjectInlineConfiguration } from 'vitest/config'
 import { LongestFirst } from './test/support/longest-first.js'
-import { QUICK_START } from './test/support/quick-start.js'
+import { NOT_QUICK, QUICK_START } from './test/support/quick-start.js'
 import { NOT_SHARING, SHARING } from './test/support/sharing.js'
 
 const common = {
@@ -8,13 +8,15 @@ const common = {
   pool: 'forks',
   // One more than CI has processors: many tests wait, for a lease to run out or a server to come back.
   maxWorkers: 3,
-  // Vitest compiles what a test imports, but not what it starts: worker threads and child processes.
-  execArgv: [QUICK_START, '--import', new URL('./test/support/load-typescript.mjs', import.meta.url).href],
   testTimeout: 60_000,
   hookTimeout: 120_000,
   // A second, which is vitest's own, is a guess about how busy the machine is.
   expect: { poll: { timeout: 30_000, interval: 50 } },
 } satisfies TestProjectInlineConfiguration['test']
+
+// Vitest compiles what a test imports, but not what it starts: worker threads and child processes.
+const execArgv = ['--import', new URL('./test/support/load-typescript.mjs', import.meta.url).href]
+const quick = [QUICK_START, ...execArgv]
 
 const shared = SHARING.map((name) => `test/${name}/**/*.test.ts`)
 
@@ -28,14 +30,24 @@ export default defineConfig({
     allowOnly: false,
     dangerouslyIgnoreUnhandledErrors: false,
     projects: [
-      { test: { ...common, name: 'shared', include: shared, exclude: NOT_SHARING, isolate: false } },
+      { test: { ...common, name: 'shared', include: shared, exclude: NOT_SHARING, isolate: false, execArgv: quick } },
       // A process per file: what a file leaks, or kills, or sets in the environment, stays its own.
       {
         test: {
           ...common,
           name: 'alone',
-          include: [`test/!(${SHARING.join('|')})/**/*.test.ts`, 'test/*.test.ts', ...NOT_SHARING],
+          include: [`test/!(${[...SHARING, ...NOT_QUICK].join('|')})/**/*.test.ts`, 'test/*.test.ts', ...NOT_SHARING],
           isolate: true,
+          execArgv: quick,
+        },
+      },
+      {
+        test: {
+          ...common,
+          name: 'long',
+          include: NOT_QUICK.map((name) => `test/${name}/**/*.test.ts`),
+          isolate: true,
+          execArgv,
         },
       },
     ],

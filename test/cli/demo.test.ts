@@ -23,7 +23,7 @@ beforeAll(async () => {
 })
 afterAll(() => built.remove())
 const openHere = () => {
-  cli = openCli(built)
+  cli = openCli(built, { lasting: true })
   temporary = mkdtempSync(join(tmpdir(), 'demo-'))
 }
 const closeHere = async () => {

@@ -32,11 +32,12 @@ export interface Cli {
   close(): Promise<void>
 }
 
-export function openCli(built: BuiltPackage): Cli {
+/** `lasting`: what it starts works for minutes, and is worth being compiled for that. */
+export function openCli(built: BuiltPackage, { lasting = false } = {}): Cli {
   const directory = mkdtempSync(join(tmpdir(), 'postrider-cli-'))
   const running = new Set<CliProcess>()
   const start: Cli['start'] = (args, env = {}, input = '') => {
-    const child = spawn(process.execPath, [QUICK_START, built.cli, ...args], {
+    const child = spawn(process.execPath, [...(lasting ? [] : [QUICK_START]), built.cli, ...args], {
       cwd: directory,
       env: { PATH: process.env['PATH'], ...env },
       stdio: ['pipe', 'pipe', 'pipe'],

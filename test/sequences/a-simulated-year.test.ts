@@ -21,5 +21,5 @@ describe.each(DATABASE_KINDS)('on %s', (kind) => {
     // Or it would have been a quiet year, which proves little.
     for (const what of ['reply', 'click', 'pause', 'cancel']) expect([what, year.counts[what]]).not.toEqual([what, 0])
     expect(year.counts['mails']).toBeGreaterThan(size.contacts)
-  }, 240_000)
+  }, 600_000)
 })

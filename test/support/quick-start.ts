@@ -1,5 +1,8 @@
 /**
- * For every process of the tests that may hold an embedded database: it runs as it was first compiled. Optimising
- * PostgreSQL while it runs pays for itself in a server that stays, and takes a test half of its processor time.
+ * For processes of the tests that hold an embedded database for a short time: it runs as it was first compiled. Optimising
+ * PostgreSQL while it runs pays for itself in a server that stays, and takes a short test half of its processor time.
  */
 export const QUICK_START = '--liftoff-only'
+
+/** Folders of tests that keep one at work for minutes: there it pays. */
+export const NOT_QUICK = ['sequences']
