@@ -8,7 +8,8 @@ const common = {
   pool: 'forks',
   // One more than CI has processors: many tests wait, for a lease to run out or a server to come back.
   maxWorkers: 3,
-  testTimeout: 60_000,
+  // Twice what the longest takes on two busy cores: a test that hangs is worth the wait, one that is only slow must not fail.
+  testTimeout: 120_000,
   hookTimeout: 120_000,
   // A second, which is vitest's own, is a guess about how busy the machine is.
   expect: { poll: { timeout: 30_000, interval: 50 } },
