@@ -103,7 +103,7 @@ describe.each(DATABASE_KINDS)('on %s', (kind) => {
       })
     }
     expect(await judge()).toEqual([])
-  }, 120_000)
+  }, 240_000)
 
   it('a launch that dies half-way goes on by itself: nobody twice, nobody left out', async () => {
     const on = people(130)
@@ -123,7 +123,7 @@ describe.each(DATABASE_KINDS)('on %s', (kind) => {
       expect(await tally(id)).toEqual({ walks: 130, contacts: 130, planned: 130, emails: 260 })
     }
     expect(await judge()).toEqual([])
-  }, 120_000)
+  }, 240_000)
 
   it('two campaigns of one sequence, launched at once at lists that overlap, enroll everybody in one of them', async () => {
     const both = [await launcher(), await launcher()] as const
@@ -147,7 +147,7 @@ describe.each(DATABASE_KINDS)('on %s', (kind) => {
       expect(answers.reduce((sum, { body }) => sum + Number(body['skipped']), 0)).toBe(4)
     }
     expect(await judge()).toEqual([])
-  }, 120_000)
+  }, 240_000)
 
   it('whoever is enrolled beside a launch is enrolled once', async () => {
     const other = await launcher()
@@ -178,7 +178,7 @@ describe.each(DATABASE_KINDS)('on %s', (kind) => {
       expect(await tally(id)).toMatchObject({ walks: 30, contacts: 30, emails: 60 })
     }
     expect(await judge()).toEqual([])
-  }, 120_000)
+  }, 240_000)
 
   it('several senders take turns by what is left of their quota, and everybody keeps the one they got', async () => {
     const on = people(24)
