@@ -1,17 +1,22 @@
 export interface GroupLimits<Item> {
   readonly maxItems: number
   readonly maxFlushes: number
+  /**
+   * How long after one flush began the next may begin; 0 unless given. What comes in a stream, a few at a time, then
+   * shares a commit instead of paying for one each.
+   */
+  readonly restMs?: number
   /** How many an item counts for; 1 unless given. One that is larger than the limit goes alone. */
   readonly weigh?: (item: Item) => number
 }
 
 /**
  * Lets many callers share one write. While a flush is under way the next one gathers; whoever asks in the same turn of
- * the event loop goes together. There is no timer: a lone caller waits for nobody, a thousand share one commit.
+ * the event loop goes together. A lone caller waits for nobody, a thousand share one commit.
  */
 export function groupCommit<Item, Result>(
   flush: (items: Item[]) => Promise<Result[]>,
-  { maxItems, maxFlushes, weigh }: GroupLimits<Item>,
+  { maxItems, maxFlushes, restMs = 0, weigh }: GroupLimits<Item>,
 ): (item: Item) => Promise<Result> {
   interface Waiting {
     readonly item: Item
@@ -21,14 +26,18 @@ export function groupCommit<Item, Result>(
   let waiting: Waiting[] = []
   let flushing = 0
   let scheduled = false
+  let restedAt = 0
 
   const schedule = () => {
     if (scheduled || flushing >= maxFlushes || waiting.length === 0) return
     scheduled = true
-    setImmediate(() => {
+    const begin = () => {
       scheduled = false
       void next()
-    })
+    }
+    const leftMs = restedAt - performance.now()
+    if (leftMs > 0 && waiting.length < maxItems) setTimeout(begin, leftMs)
+    else setImmediate(begin)
   }
 
   const next = async () => {
@@ -37,6 +46,7 @@ export function groupCommit<Item, Result>(
     const group = waiting.slice(0, count)
     waiting = waiting.slice(count)
     flushing++
+    restedAt = performance.now() + restMs
     schedule()
     try {
       const results = await flush(group.map(({ item }) => item))
