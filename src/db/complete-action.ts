@@ -28,7 +28,8 @@ const complete = (now: string) => `
  */
 const repeat = (now: string) => `
   update postrider.scheduled_actions action set state = 'pending', attempts = 0, rescues = 0, wake_at = again,
-    run_at = least(again, (select min(run_at) from ${DUE_HINTS} ready where ready.lane_id = action.lane_id))
+    run_at = least(again, (select min(run_at) - interval '1 microsecond' from ${DUE_HINTS} ready
+      where ready.lane_id = action.lane_id))
   from (select ${now} + $2::float8 * interval '1 millisecond' as again) soon
   where id = $1 and state = 'done'`
 

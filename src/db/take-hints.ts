@@ -10,7 +10,8 @@ import { isLaneHeld } from './lanes.js'
  * of the batch by weight, at least one, lower priorities first. So a lane with half a million actions delays a lane with
  * one by no more than this round, and two backlogged lanes of one weight get the same number. Finding the next lane is
  * one index probe; nothing is counted, sorted or locked that is not taken. A hint that names more than the lane's part
- * is put back with the rest.
+ * keeps the rest and its place: behind its neighbours it would leave them hints of many sizes, and a lane would get less
+ * than its part, or more, by where it happened to be cut.
  *
  * Hints are taken with `for update skip locked` inside a MATERIALIZED step: without it the planner may run the
  * selection more than once and take more than was asked for.
@@ -63,11 +64,12 @@ export const takeHints = ({ now, limit, cursor, mostPriority }: Taking): string 
   ), locked as materialized (
     select shares.lane_id, share, hint.*
     from shares cross join lateral (
-      -- As many hints as the lane's part needs if all are as large as its first.
+      -- The first may be what was left of one. As many more as the lane's part needs if all are as large as the second.
       select ctid as place, run_at, position, action_ids from postrider.ready_actions
       where lane_id = shares.lane_id order by run_at, position
-      limit (select ceil(shares.share / cardinality(action_ids)::numeric) from postrider.ready_actions
-             where lane_id = shares.lane_id order by run_at, position limit 1)
+      limit (select 1 + ceil(greatest(shares.share - sizes[1], 0) / coalesce(sizes[2], 1)::numeric)
+             from (select array(select cardinality(action_ids) from postrider.ready_actions
+                                where lane_id = shares.lane_id order by run_at, position limit 2) as sizes) first_two)
       for update skip locked
     ) hint
   ), taken as materialized (
@@ -79,10 +81,10 @@ export const takeHints = ({ now, limit, cursor, mostPriority }: Taking): string 
     ) counted
     where given < share
   ), removed as (
-    delete from postrider.ready_actions where ctid = any (array(select place from taken))
+    delete from postrider.ready_actions where ctid = any (array(select place from taken where rest = '{}'))
   ), kept as (
-    insert into postrider.ready_actions (lane_id, run_at, action_ids)
-    select lane_id, run_at, rest from taken where cardinality(rest) > 0
+    update postrider.ready_actions hint set action_ids = rest from taken
+    where hint.ctid = any (array(select place from taken where rest <> '{}')) and hint.ctid = taken.place
   )`
 
 /** Where the next one should begin. */
