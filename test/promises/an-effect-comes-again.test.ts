@@ -1,9 +1,12 @@
 import { describe, expect, it } from 'vitest'
+import { completeAction, repeatAction } from '../../src/db/complete-action.js'
 import { rescueActions } from '../../src/db/rescue-actions.js'
+import { scheduleActions } from '../../src/db/schedule-actions.js'
 import { createDispatcher } from '../../src/engine/dispatcher.js'
 import type { EffectHandler } from '../../src/engine/handler.js'
 import { RETRY_POLICIES } from '../../src/domain/retry.js'
-import { openKernel, silent } from '../support/kernel.js'
+import { DEFAULT_WORKSPACE, newId } from '../../src/id.js'
+import { newAction, openKernel, silent } from '../support/kernel.js'
 import { DATABASE_KINDS } from '../support/test-database.js'
 
 describe.each(DATABASE_KINDS)('on %s', (kind) => {
@@ -50,6 +53,22 @@ describe.each(DATABASE_KINDS)('on %s', (kind) => {
     await kernel.shiftClock(61_000)
     await work(turn)
     expect(turns).toBe(2)
+  })
+
+  it('before what waits in its lane, though that was written earlier and is due at the same instant', async () => {
+    const laneId = newId()
+    const id = await kernel.one({ type: 'turn', laneId })
+    for (let turn = 0; turn < 3; turn++) {
+      const { actions } = await kernel.claim({ limit: 1 })
+      expect(actions.map((action) => action.id)).toEqual([id])
+      await kernel.db.transaction(async (tx) => {
+        await completeAction(tx, actions[0]!)
+        const planned = Array.from({ length: 250 }, () => newAction({ laneId }))
+        await scheduleActions(tx, DEFAULT_WORKSPACE, planned)
+        await repeatAction(tx, id, 0)
+      })
+      await kernel.promote()
+    }
   })
 
   it('without waiting longer for every worker that ever died with it: a turn that ended says it was not to blame', async () => {

@@ -53,6 +53,18 @@ describe.each(DATABASE_KINDS)('on %s', (kind) => {
     for (const counts of tallies) expect([counts.get(lanes[0]!), counts.get(lanes[1]!)]).toEqual([25, 25])
   })
 
+  it('gives two lanes the same also where one was cut elsewhere: what is left of a hint keeps its place', async () => {
+    const lanes = [newId(), newId()]
+    await kernel.fill(lanes[0]!, 1_000)
+    await kernel.claim({ limit: 130 })
+    await kernel.fill(lanes[1]!, 1_000)
+    // Past the end of a hint by a little, again and again, so that what is left of one differs between the two.
+    for (const limit of [350, 90, 350, 210, 470]) {
+      const counts = tally(await kernel.claim({ limit }))
+      expect([counts.get(lanes[0]!), counts.get(lanes[1]!)]).toEqual([limit / 2, limit / 2])
+    }
+  })
+
   it('shares by weight, within one per claim', async () => {
     const [heavy, light] = [newId(), newId()]
     await weigh(heavy, 3)
