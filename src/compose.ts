@@ -4,6 +4,7 @@ import { createAfterwards } from './afterwards.js'
 import { composeContext } from './compose-context.js'
 import { composeProviders, readSmtpUrl } from './compose-providers.js'
 import { composeRelay } from './compose-relay.js'
+import { readMailFrom, SETTINGS } from './config.js'
 import { dismissAction, findAction, retryAction, readBacklog, resolveAction } from './db/actions.js'
 import { cancelActions } from './db/cancel-actions.js'
 import { joinTransaction } from './db/client.js'
@@ -15,7 +16,6 @@ import { migrate, requireCurrentSchema } from './db/migrate.js'
 import { openDatabase } from './db/open-database.js'
 import { WAKE_CHANNEL } from './db/wake-channel.js'
 import type { NewAction } from './domain/action.js'
-import type { Mailbox } from './domain/message.js'
 import { BATCH_SIZES } from './domain/campaign.js'
 import { RETRY_POLICIES } from './domain/retry.js'
 import { createEmails } from './emails.js'
@@ -47,7 +47,6 @@ import { createCampaignRenderer } from './templates/render-campaign-email.js'
 import type { Postrider, PostriderOptions } from './postrider.js'
 
 /** The wiring: the only place that knows how the parts are put together. */
-const MAIL_FROM: Mailbox = { name: 'Postrider', address: 'hello@localhost' }
 const DATA_DIRECTORY = './.postrider'
 const PUBLIC_URL = 'http://127.0.0.1:3400'
 const LOADED_TOGETHER = 500
@@ -58,6 +57,7 @@ export async function createPostrider(options: PostriderOptions = {}): Promise<P
   const log = options.log ?? createLog('warn')
   const workspaceId = options.workspaceId ?? DEFAULT_WORKSPACE
   const smtp = options.smtpUrl ? readSmtpUrl(options.smtpUrl, options) : null
+  const mailFrom = readMailFrom('mailFrom', options.mailFrom ?? SETTINGS.MAIL_FROM.fallback)
   const opened = await openDatabase({
     databaseUrl: options.databaseUrl ?? null,
     dataDirectory: options.dataDirectory ?? DATA_DIRECTORY,
@@ -82,7 +82,6 @@ export async function createPostrider(options: PostriderOptions = {}): Promise<P
   const sweepMs = options.sweepMs ?? 5_000
   const concurrency = options.concurrency ?? 20
   const policies = options.retryPolicies ?? RETRY_POLICIES
-  const mailFrom = options.mailFrom ?? MAIL_FROM
   const dataDirectory = options.dataDirectory ?? DATA_DIRECTORY
   let secretBox: SecretBox | undefined
   const readSecret = () => findSecret(options.secret ?? null, options.databaseUrl ? null : dataDirectory)

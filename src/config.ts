@@ -173,7 +173,7 @@ export function parseConfig(environment: Environment): Config {
     retryPolicies: parsePolicies(environment),
     smtpUrl: parseSmtpSetting(text('SMTP_URL')),
     dkim: parseDkim(text('DKIM_DOMAIN'), text('DKIM_SELECTOR'), text('DKIM_PRIVATE_KEY')),
-    mailFrom: parseMailFrom(text('MAIL_FROM')),
+    mailFrom: readMailFrom('MAIL_FROM', text('MAIL_FROM')),
     host: text('HOST'),
     port: whole('PORT', text('PORT'), 0, 65_535),
     publicUrl: parsePublicUrl(text('PUBLIC_URL')) ?? `http://${text('HOST')}:${text('PORT')}`,
@@ -217,10 +217,11 @@ function longEnough(name: SettingName, text: string): string | null {
   )
 }
 
-function parseMailFrom(text: string): Mailbox {
-  const mailbox = parseMailbox(text)
-  if (!mailbox) throw invalid('MAIL_FROM', text, 'one address such as Ada <ada@example.com>')
-  return mailbox
+/** As it is written in a setting, or taken apart as the library takes it too. */
+export function readMailFrom(name: string, given: string | Mailbox): Mailbox {
+  const mailbox = parseMailbox(typeof given === 'string' ? given : String(given.address))
+  if (!mailbox) throw invalid(name, given, 'one address such as Ada <ada@example.com>')
+  return typeof given === 'string' ? mailbox : { ...mailbox, name: given.name }
 }
 
 function parseBrokerSetting(text: string): string | null {
@@ -312,7 +313,7 @@ function oneOf<T extends string>(name: SettingName, text: string, allowed: reado
   throw invalid(name, text, `one of ${allowed.join(', ')}${closest ? `. Did you mean "${closest}"?` : ''}`)
 }
 
-const invalid = (name: string, value: string, wanted: string) =>
+const invalid = (name: string, value: unknown, wanted: string) =>
   new PostriderError('setting_invalid', `${name} is ${JSON.stringify(value)}; it must be ${wanted}`)
 
 /** Only names in our own space can be mistakes: the environment is full of other people's variables. */

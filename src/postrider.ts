@@ -45,8 +45,8 @@ export interface PostriderOptions {
   readonly mailServers?: readonly string[]
   /** What the default sender signs with. */
   readonly dkim?: SmtpSettings['dkim']
-  /** Who the default sender is. */
-  readonly mailFrom?: Mailbox
+  /** Who the default sender is: `Ada <ada@example.com>`, or name and address apart. */
+  readonly mailFrom?: string | Mailbox
   /** Seals stored credentials and signs links. With the embedded database one is made if there is none. */
   readonly secret?: string | null
   /** Where links in emails lead to. */

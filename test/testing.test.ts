@@ -44,4 +44,22 @@ describe('postrider/testing', () => {
       await test.close()
     }
   })
+
+  it('goes out as whoever `mailFrom` names, written as one writes it; and says what is wrong with it otherwise', async () => {
+    const test = await createTestPostrider({ mailFrom: 'Ada of <Tests> <ada@sender.test>' }).catch(
+      (error: Error) => error,
+    )
+    expect(test).toMatchObject({
+      code: 'setting_invalid',
+      message: expect.stringContaining('mailFrom is "Ada of') as string,
+    })
+    const named = await createTestPostrider({ mailFrom: '"Doe, Jane" <jane@sender.test>' })
+    try {
+      await named.mail.emails.send({ to: 'bob@example.com', subject: 'Hello', text: 'Hello' })
+      await named.drain()
+      expect(await named.inbox()).toMatchObject([{ headers: { from: '"Doe, Jane" <jane@sender.test>' } }])
+    } finally {
+      await named.close()
+    }
+  })
 })
