@@ -219,7 +219,9 @@ function longEnough(name: SettingName, text: string): string | null {
 
 /** As it is written in a setting, or taken apart as the library takes it too. */
 export function readMailFrom(name: string, given: string | Mailbox): Mailbox {
-  const mailbox = parseMailbox(typeof given === 'string' ? given : String(given.address))
+  // Not everybody has a compiler.
+  const text: unknown = typeof given === 'string' ? given : given.address
+  const mailbox = typeof text === 'string' ? parseMailbox(text) : null
   if (!mailbox) throw invalid(name, given, 'one address such as Ada <ada@example.com>')
   return typeof given === 'string' ? mailbox : { ...mailbox, name: given.name }
 }
