@@ -13,11 +13,13 @@ import { addKeys } from './commands/keys.js'
 import { addLists } from './commands/lists.js'
 import { addMigrate } from './commands/migrate.js'
 import { addSend } from './commands/send.js'
+import { addSenders } from './commands/senders.js'
 import { addSequences } from './commands/sequences.js'
 import { addServe } from './commands/serve.js'
 import { addSimulate } from './commands/simulate.js'
 import { addSink } from './commands/sink.js'
 import { addStart } from './commands/start.js'
+import { addSuppressions } from './commands/suppressions.js'
 import { addTemplates } from './commands/templates.js'
 import { addTick } from './commands/tick.js'
 import { addTrace } from './commands/trace.js'
@@ -44,11 +46,13 @@ const COMMANDS = [
     addImport,
     addContacts,
     addLists,
+    addSuppressions,
     addTemplates,
     addSequences,
     addCampaigns,
     addSimulate,
     addEnrollments,
+    addSenders,
     addKeys,
     addAdmin,
   ],

@@ -99,3 +99,28 @@ test('a template from files, previewed', async () => {
   expect(refused.code).toBe(2)
   expect(refused.stderr).not.toContain('    at ')
 })
+
+test('who must not be mailed: all of those given or none, found again, and allowed again', async () => {
+  const refused = await run('suppressions', 'add', 'ida@example.com', 'nobody')
+  expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining('"nobody"') as string })
+  expect(await read('suppressions', 'list')).toMatchObject({ data: [] })
+
+  const many = ['Ida <IDA@example.com>', 'ida@example.com', 'joe@example.com']
+  expect(await read('suppressions', 'add', ...many, '--detail', 'by phone')).toEqual({ added: 2 })
+  expect(await read('suppressions', 'add', 'ida@example.com')).toEqual({ added: 0 })
+  expect(await read('suppressions', 'show', 'Ida@example.com')).toMatchObject({
+    data: [{ email: 'ida@example.com', scope: 'all', reason: 'manual', detail: 'by phone' }],
+  })
+  const first = await run('suppressions', 'list', '--limit', '1')
+  expect(first.stdout).toContain('ida@example.com')
+  expect(first.stdout).not.toContain('joe@example.com')
+  expect(first.stderr).toContain('--after ida@example.com')
+
+  expect(await read('suppressions', 'remove', 'ida@example.com', 'joe@example.com')).toEqual({ removed: 2 })
+  expect(await run('suppressions', 'remove', 'ida@example.com')).toMatchObject({ code: 3 })
+  expect(await run('suppressions', 'show', 'ida@example.com')).toMatchObject({ code: 3 })
+  expect(await run('suppressions', 'add', 'ida@example.com', '--scope', 'al')).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('did you mean "all"') as string,
+  })
+})

@@ -96,5 +96,5 @@ function adviseOn(phase: Phase, setting: string): string {
 const describePaused = ({ address, pausedReason }: Sender): Finding => ({
   subject: 'sender',
   verdict: 'warning',
-  text: `${address} is paused: ${oneLine(pausedReason ?? 'by somebody')}. Its emails wait until it is resumed (POST /api/senders/:id/resume)`,
+  text: `${address} is paused: ${oneLine(pausedReason ?? 'by somebody')}. Its emails wait until it is resumed (postrider senders resume ${address})`,
 })

@@ -1,6 +1,5 @@
 import { z } from '@hono/zod-openapi'
 import { findSender, listSenders, type Sender } from '../../db/senders.js'
-import { PHASES } from '../../domain/failure.js'
 import { PostriderError } from '../../errors.js'
 import { showId } from '../../id.js'
 import {
@@ -12,30 +11,10 @@ import {
   type SenderInput,
 } from '../../operations/senders.js'
 import { type Call, type Endpoint, keyed } from '../endpoint.js'
-import { paceInput, paceSchema, toPace, toPaceInput } from '../pace-json.js'
+import { paceInput, toPaceInput } from '../pace-json.js'
 import { asList, listOf, pageOf, pageQuery, readPage } from '../pagination.js'
 import { fields, text } from '../read-input.js'
-
-const PROVIDERS = ['smtp', 'capture'] as const
-
-/** Credentials go in and never come out; only that there are some is shown. */
-const senderSchema = z
-  .strictObject({
-    object: z.literal('sender'),
-    id: z.string(),
-    name: z.string().nullable(),
-    address: z.string(),
-    provider: z.enum(PROVIDERS),
-    has_credentials: z.boolean().openapi({ description: 'Without its own, it uses SMTP_URL.' }),
-    is_default: z.boolean(),
-    paused_at: z.iso.datetime().nullable(),
-    paused_code: z.string().nullable(),
-    paused_reason: z.string().nullable(),
-    pace: paceSchema.nullable().openapi({ description: 'Null: at any time, as much as there is.' }),
-    created_at: z.iso.datetime(),
-    updated_at: z.iso.datetime(),
-  })
-  .openapi('Sender')
+import { PROVIDERS, senderSchema, senderTestSchema, toSender, toSenderTest } from '../sender-json.js'
 
 const inputShape = {
   name: text(1_000).nullable().optional(),
@@ -50,22 +29,6 @@ const inputShape = {
 }
 const newSender = fields({ address: text(4_000), ...inputShape }).openapi('NewSender')
 const senderChange = fields({ address: text(4_000).optional(), ...inputShape }).openapi('SenderChange')
-
-const testSchema = z
-  .strictObject({
-    ok: z.boolean(),
-    evidence: z
-      .strictObject({
-        phase: z.enum(PHASES),
-        code: z.int().nullable(),
-        enhanced_code: z.string().nullable(),
-        reply: z.string(),
-        remote_host: z.string().nullable(),
-        duration_ms: z.number(),
-      })
-      .nullable(),
-  })
-  .openapi('SenderTest')
 
 const common = { tag: 'Senders', answers: 'The sender.', answer: senderSchema } as const
 
@@ -168,22 +131,11 @@ export const senderEndpoints: readonly Endpoint[] = [
     summary: 'Connect and log in as a sender would',
     description: 'Nothing is sent.',
     answers: 'How far it came.',
-    answer: testSchema,
+    answer: senderTestSchema,
     problems: ['sender_not_found'],
     async run(call) {
       const { id } = await senderOf(call)
-      const { ok, evidence } = await call.options.context.testSender(call.caller.workspaceId, id)
-      return {
-        ok,
-        evidence: evidence && {
-          phase: evidence.phase,
-          code: evidence.code,
-          enhanced_code: evidence.enhancedCode,
-          reply: evidence.reply,
-          remote_host: evidence.remoteHost,
-          duration_ms: evidence.durationMs,
-        },
-      }
+      return toSenderTest(await call.options.context.testSender(call.caller.workspaceId, id))
     },
   }),
 ]
@@ -212,20 +164,4 @@ const toInput = ({
     dkim: dkim && { domain: dkim.domain, selector: dkim.selector, privateKey: dkim.private_key },
   }),
   ...(pace !== undefined && { pace: pace && toPaceInput(pace) }),
-})
-
-const toSender = (sender: Sender): z.input<typeof senderSchema> => ({
-  object: 'sender',
-  id: showId('snd', sender.id),
-  name: sender.name,
-  address: sender.address,
-  provider: sender.provider,
-  has_credentials: sender.credentials !== null,
-  is_default: sender.isDefault,
-  paused_at: sender.pausedAt?.toISOString() ?? null,
-  paused_code: sender.pausedCode,
-  paused_reason: sender.pausedReason,
-  pace: sender.pace && toPace(sender.pace),
-  created_at: sender.createdAt.toISOString(),
-  updated_at: sender.updatedAt.toISOString(),
 })

@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi'
-import { listSuppressions, type Suppression } from '../../db/suppressions.js'
+import { listSuppressions } from '../../db/suppressions.js'
 import { foldAddress, parseMailbox } from '../../domain/address.js'
 import { SUPPRESSION_REASONS, SUPPRESSION_SCOPES } from '../../domain/suppression.js'
 import { suppress, unsuppress } from '../../operations/suppress.js'
@@ -7,20 +7,10 @@ import { type Endpoint, keyed } from '../endpoint.js'
 import { asList, forwardQuery, listOf } from '../pagination.js'
 import { type InputProblem, refusal, RequestError } from '../problem.js'
 import { fields, text } from '../read-input.js'
+import { suppressionSchema, toSuppression } from '../suppression-json.js'
 
 /** Addresses that must not be mailed. */
 const BATCH_LIMIT = 1_000
-
-const suppressionSchema = z
-  .strictObject({
-    object: z.literal('suppression'),
-    email: z.string(),
-    scope: z.enum(SUPPRESSION_SCOPES),
-    reason: z.enum(SUPPRESSION_REASONS),
-    detail: z.string().nullable(),
-    created_at: z.iso.datetime(),
-  })
-  .openapi('Suppression')
 
 const newSuppression = fields({
   email: text(4_000),
@@ -137,12 +127,3 @@ function readAddresses(texts: readonly string[], pathOf: (index: number) => (str
   if (problems.length > 0) throw refusal(problems)
   return folded
 }
-
-const toSuppression = (suppression: Suppression): z.input<typeof suppressionSchema> => ({
-  object: 'suppression',
-  email: suppression.address,
-  scope: suppression.scope,
-  reason: suppression.reason,
-  detail: suppression.detail,
-  created_at: suppression.createdAt.toISOString(),
-})
