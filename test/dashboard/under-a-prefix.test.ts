@@ -104,7 +104,10 @@ async function lookAround(dashboard: Dashboard, origin: string): Promise<void> {
   await page.getByRole('link', { name: 'Email queue' }).click()
   await title(page, 'Email queue').waitFor()
   expect(page.url()).toBe(`${origin}${PREFIX}/admin/email-queue`)
-  await page.getByRole('status').filter({ hasText: /^live$/ }).waitFor()
+  await page
+    .getByRole('status')
+    .filter({ hasText: /^live$/ })
+    .waitFor()
   await row(page, 'Put off').waitFor()
   await send('Good news')
   await row(page, 'Good news').waitFor()
