@@ -1,3 +1,4 @@
+import type * as ClientModule from '../../src/db/client.js'
 import type * as CompleteActionModule from '../../src/db/complete-action.js'
 import type { LeasedAction } from '../../src/domain/action.js'
 import { newId, type Postrider } from '../../src/index.js'
@@ -72,14 +73,16 @@ export async function plan({ place, contacts, batchSizes }: PlanTask, { watch }:
 const HOUR_MS = 3_600_000
 
 /**
- * What a worker does with a batch action: it is leased, completed, has its effect and comes again, with two commits. Only
- * that one action is leased here; through the dispatcher the emails would be claimed as well, and this is about planning.
+ * What a worker does with a batch action: it is leased, which as in a claim does not wait for the disk, completed, has its
+ * effect and comes again, with two commits. Only that one action is leased here; through the dispatcher the emails would be
+ * claimed as well, and this is about planning.
  */
 async function openTurns(
   { postriderUrl }: Place,
   { context }: Postrider,
   laneId: string,
 ): Promise<() => Promise<void>> {
+  const { RELAXED_COMMIT } = (await import(`${postriderUrl}db/client.js`)) as typeof ClientModule
   const { completeAction, repeatAction } = (await import(
     `${postriderUrl}db/complete-action.js`
   )) as typeof CompleteActionModule
@@ -100,7 +103,8 @@ async function openTurns(
   )
   return async () => {
     await db.query(
-      `update postrider.scheduled_actions set state = 'leased', lease_token = $2, wake_at = null where id = $1`,
+      `with ${RELAXED_COMMIT}
+       update postrider.scheduled_actions set state = 'leased', lease_token = $2, wake_at = null from relaxed where id = $1`,
       [action.id, leaseToken],
       { name: 'lease batch' },
     )

@@ -20,8 +20,8 @@ export interface SoakYearOptions {
 const CAMPAIGNS = 20
 const DAYS = 365
 const FROM = new Date('2027-01-04T06:00:00Z')
-/** One instant in so many sees a process die, at any moment of its work. */
-const KILL_EVERY = 30
+/** One instant in so many sees a process die, at any moment of its work. Beginning again costs as much as forty instants. */
+const killEvery = (contacts: number) => Math.max(30, Math.round(contacts / 40))
 /** As long as a process may have been at it when it was killed. */
 const LOST_MS = 5_000
 const CLOCK = 'public.test_clock'
@@ -83,7 +83,7 @@ export async function soakYear({ databaseUrl, seed, contacts, report }: SoakYear
       counts,
       lostMs: LOST_MS,
       async tick() {
-        if (random.next() >= 1 / KILL_EVERY) {
+        if (random.next() >= 1 / killEvery(contacts)) {
           const began = performance.now()
           await Promise.all(crew.map((one) => one.tick()))
           tookMs = performance.now() - began
