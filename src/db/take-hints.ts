@@ -10,8 +10,8 @@ import { isLaneHeld } from './lanes.js'
  * of the batch by weight, at least one, lower priorities first. So a lane with half a million actions delays a lane with
  * one by no more than this round, and two backlogged lanes of one weight get the same number. Finding the next lane is
  * one index probe; nothing is counted, sorted or locked that is not taken. A hint that names more than the lane's part
- * keeps the rest and its place: behind its neighbours it would leave them hints of many sizes, and a lane would get less
- * than its part, or more, by where it happened to be cut.
+ * is put back with the rest, in front: behind its neighbours it would leave them hints of many sizes, and a lane would get
+ * less than its part, or more, by where it happened to be cut.
  *
  * Hints are taken with `for update skip locked` inside a MATERIALIZED step: without it the planner may run the
  * selection more than once and take more than was asked for.
@@ -81,10 +81,12 @@ export const takeHints = ({ now, limit, cursor, mostPriority }: Taking): string 
     ) counted
     where given < share
   ), removed as (
-    delete from postrider.ready_actions where ctid = any (array(select place from taken where rest = '{}'))
+    delete from postrider.ready_actions where ctid = any (array(select place from taken))
   ), kept as (
-    update postrider.ready_actions hint set action_ids = rest from taken
-    where hint.ctid = any (array(select place from taken where rest <> '{}')) and hint.ctid = taken.place
+    -- Written anew and never updated: of one that was updated since this statement began, the lock would be on a version
+    -- the removal cannot see.
+    insert into postrider.ready_actions (lane_id, run_at, action_ids)
+    select lane_id, run_at - interval '1 microsecond', rest from taken where cardinality(rest) > 0
   )`
 
 /** Where the next one should begin. */

@@ -32,7 +32,7 @@ describe('campaigns in the dashboard', () => {
       at === 'rcpt' && left-- > 0 ? { do: 'reply', text: '451 4.3.0 the disk is full' } : undefined
 
     const page = await dashboard.open('/campaigns')
-    await page.getByText('No campaigns yet').waitFor()
+    await page.getByText('No campaign yet').waitFor()
     await button(page, 'New campaign').first().click()
     await page.getByRole('textbox', { name: /^Name/ }).first().fill('November news')
     await page.getByLabel('List', { exact: true }).selectOption({ label: 'List 1 — 5 subscribed of 5' })

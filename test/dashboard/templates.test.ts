@@ -13,7 +13,7 @@ describe('templates in the dashboard', () => {
 
   it('are written with a preview beside them, and what is wrong stands where it is wrong', async () => {
     const page = await dashboard.open('/templates')
-    await page.getByText('No templates yet').waitFor()
+    await page.getByText('No template yet').waitFor()
     await button(page, 'New template').first().click()
     await field(page, 'Name').fill('Welcome')
     await field(page, 'Subject').fill('Hello {{ contact.name }}')
@@ -100,7 +100,7 @@ describe('templates in the dashboard', () => {
     await button(page, 'Delete').click()
     await sure(page, 'Delete the template')
     await page.waitForURL(/\/templates$/)
-    await page.getByText('No templates yet').waitFor()
+    await page.getByText('No template yet').waitFor()
   })
 
   it('can be read by a viewer, and used by everybody, whatever they say', async () => {

@@ -97,7 +97,7 @@ export function DataTable<Row>({
   return (
     <div
       ref={box}
-      className="overflow-auto"
+      className="overflow-auto rounded-xl"
       style={{ maxHeight: height }}
       tabIndex={0}
       role="region"

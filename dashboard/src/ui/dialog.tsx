@@ -89,7 +89,7 @@ export function Confirm({
     <Dialog open={open} onClose={close} title={title} lead={lead}>
       {children}
       {error !== null && <ProblemNote error={error} />}
-      <div className="flex justify-end gap-2">
+      <div className="flex flex-wrap justify-end gap-2">
         <Button onClick={close}>Leave it</Button>
         <Button tone={tone} busy={busy} disabled={disabled} onClick={() => void go()}>
           {action}

@@ -54,7 +54,7 @@ export function Facts({ facts }: { readonly facts: readonly (readonly [string, R
   return (
     <dl className="grid grid-cols-1 gap-x-6 gap-y-2 text-sm sm:grid-cols-[max-content_1fr]">
       {facts.map(([name, value]) => (
-        <div key={name} className="contents">
+        <div key={name} className="sm:contents">
           <dt className="text-soft">{name}</dt>
           <dd className="min-w-0 break-words">{value}</dd>
         </div>
@@ -80,7 +80,7 @@ export function Figure({
     <div className="min-w-0 rounded-xl border bg-panel px-4 py-3">
       <div className="text-xs text-soft">{label}</div>
       <div className={`mt-0.5 text-2xl font-semibold tabular-nums ${colour}`}>{value}</div>
-      {hint !== undefined && <div className="mt-0.5 truncate text-xs text-soft">{hint}</div>}
+      {hint !== undefined && <div className="mt-0.5 text-xs text-soft">{hint}</div>}
     </div>
   )
 }

@@ -92,12 +92,12 @@ export function ZoneSwitch({ also = [] }: { readonly also?: readonly string[] })
   const chosen = useZone()
   const zones = [...new Set([...ZONES, ...also, chosen])]
   return (
-    <label className="inline-flex items-center gap-1.5 text-xs text-soft">
+    <label className="inline-flex min-w-0 items-center gap-1.5 text-xs text-soft">
       <span className="whitespace-nowrap max-sm:sr-only">Times in</span>
       <select
         value={chosen}
         onChange={(event) => setZone(event.target.value)}
-        className="h-7 max-w-44 rounded-md border bg-panel px-1.5 text-xs text-ink"
+        className="h-7 max-w-44 min-w-0 rounded-md border bg-panel px-1.5 text-xs text-ink"
       >
         {zones.map((name) => (
           <option key={name} value={name}>

@@ -18,7 +18,11 @@ const COLUMNS: readonly Column<Problem>[] = [
     id: 'detail',
     head: 'What is wrong with it',
     width: 'minmax(0,1fr)',
-    cell: ({ detail }) => <span title={detail}>{detail}</span>,
+    cell: ({ detail }) => (
+      <span title={detail} className="line-clamp-2 leading-snug whitespace-normal">
+        {detail}
+      </span>
+    ),
   },
 ]
 

@@ -27,11 +27,17 @@ export function RecentImports({ listId }: { readonly listId?: string }) {
                   <Link to="/imports/$id" params={{ id: one.id }} className="hover:underline">
                     {one.rows_read.toLocaleString()} rows
                   </Link>
-                  <span className="flex-1 text-soft">
+                  <span className="flex-1 text-soft max-sm:order-last max-sm:basis-full">
                     {one.created.toLocaleString()} new, {one.updated.toLocaleString()} merged
-                    {one.refused > 0 && <strong className="text-bad">, {one.refused.toLocaleString()} refused</strong>}
+                    {one.refused > 0 && (
+                      <>
+                        , <strong className="text-bad">{one.refused.toLocaleString()} refused</strong>
+                      </>
+                    )}
                   </span>
-                  <Time at={one.created_at} />
+                  <span className="max-sm:ml-auto">
+                    <Time at={one.created_at} />
+                  </span>
                 </li>
               ))}
             </ul>

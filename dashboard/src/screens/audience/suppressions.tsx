@@ -89,10 +89,7 @@ export function Suppressions() {
               load: () => void found.fetchNextPage(),
             }}
             empty={
-              <Empty
-                title="Nobody is suppressed"
-                command={`curl -X POST "$URL/api/suppressions" -H "Authorization: Bearer $KEY" -H "Content-Type: application/json" \\\n  -d '{"email": "ada@example.com"}'`}
-              >
+              <Empty title="Nobody is suppressed" command="npx postrider suppressions add ada@example.com">
                 Hard bounces, complaints and unsubscribes appear here by themselves.
               </Empty>
             }

@@ -94,7 +94,7 @@ export function CampaignList() {
               status ? (
                 <Empty title={`No campaign is ${status}`} />
               ) : (
-                <Empty title="No campaigns yet" command={makeCommand()} actions={make}>
+                <Empty title="No campaign yet" command={makeCommand()} actions={make}>
                   A campaign needs a list and a template, or a sequence. It is a draft until it is launched.
                 </Empty>
               )

@@ -1,10 +1,11 @@
 import { Link } from '@tanstack/react-router'
+import { apiUrl } from '../../api/client'
 import { wordOf } from '../../ui/badge'
 import { Empty } from '../../ui/empty'
 import { type EmailFilter, isNarrowed } from './email-filter'
 
-const CURL = `curl ${location.origin}/api/emails \\
-  -H 'Authorization: Bearer <an API key>' -H 'Content-Type: application/json' \\
+const CURL = `curl ${location.origin}${apiUrl('/api/emails')} \\
+  -H "Authorization: Bearer $KEY" -H 'Content-Type: application/json' \\
   -d '{"to": "ada@example.com", "subject": "Hello", "text": "Hello."}'`
 
 /** Nothing to show: because all is well, because nothing matches, or because nothing was ever sent. */

@@ -135,7 +135,10 @@ function Campaigns({ dashboard: { campaigns, has_more_campaigns: hasMore } }: { 
       }
     >
       {campaigns.length === 0 ? (
-        <Empty title="None" command="npx postrider campaigns launch Spring" />
+        <Empty
+          title="None"
+          command={`npx postrider campaigns create Spring --list Newsletter --template spring\nnpx postrider campaigns launch Spring`}
+        />
       ) : (
         <ul className="divide-y">
           {campaigns.map(({ id, name, status, progress }) => (

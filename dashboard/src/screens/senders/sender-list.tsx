@@ -2,6 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { Plus } from 'lucide-react'
 import { useState } from 'react'
+import { apiUrl } from '../../api/client'
 import { useMayAct } from '../../shell/session'
 import { StatusBadge } from '../../ui/badge'
 import { Button } from '../../ui/button'
@@ -34,10 +35,7 @@ export function SenderList() {
         {(data) =>
           data.length === 0 ? (
             <Panel>
-              <Empty
-                title="No sender yet"
-                command={`curl -X POST "$URL/api/senders" -H "Authorization: Bearer $KEY" -H "Content-Type: application/json" \\\n  -d '{"address": "Ada <ada@example.com>", "smtp_url": "smtps://user:password@mail.example.com"}'`}
-              >
+              <Empty title="No sender yet" command={makeCommand()}>
                 The first start makes one from MAIL_FROM and SMTP_URL. More can be made here or by the API.
               </Empty>
             </Panel>
@@ -65,7 +63,7 @@ function SenderCard({ sender }: { readonly sender: Sender }) {
               {sender.name ?? sender.address}
             </Link>
           </h2>
-          <p className="truncate text-sm text-soft">
+          <p className="text-sm break-words text-soft">
             {sender.address} · {sender.provider === 'capture' ? 'captured, never sent' : 'by SMTP'}
             {sender.is_default && ' · default'}
           </p>
@@ -82,3 +80,7 @@ function SenderCard({ sender }: { readonly sender: Sender }) {
     </Panel>
   )
 }
+
+const makeCommand = () => `curl -X POST ${location.origin}${apiUrl('/api/senders')} \\
+  -H "Authorization: Bearer $KEY" -H 'Content-Type: application/json' \\
+  -d '{"address": "Ada <ada@example.com>", "smtp_url": "smtps://user:password@mail.example.com"}'`

@@ -22,6 +22,8 @@ export interface Layout {
 
 export const NODE_WIDTH = 208
 export const NODE_HEIGHT = 76
+/** With two lines of numbers below it. */
+export const NOTED_HEIGHT = 102
 const GAP_X = 40
 const GAP_Y = 64
 const MARGIN = 16
@@ -30,7 +32,7 @@ const MARGIN = 16
  * From top to bottom: a node stands below everything that leads to it, beside those of its own depth in the order in which
  * they were met. A graph that goes round in a circle, which somebody may be about to write, is cut where it closes.
  */
-export function layOut(start: string, nodes: readonly Node[]): Layout {
+export function layOut(start: string, nodes: readonly Node[], nodeHeight: number): Layout {
   const byId = new Map(nodes.map((node) => [node.id, node]))
   const depth = new Map<string, number>()
   const visit = (id: string, at: number, above: ReadonlySet<string>) => {
@@ -53,7 +55,7 @@ export function layOut(start: string, nodes: readonly Node[]): Layout {
     return row.map((node, i) => ({
       node,
       x: (width - rowWidth) / 2 + i * (NODE_WIDTH + GAP_X),
-      y: MARGIN + level * (NODE_HEIGHT + GAP_Y),
+      y: MARGIN + level * (nodeHeight + GAP_Y),
     }))
   })
   const at = new Map(placed.map((one) => [one.node.id, one]))
@@ -61,7 +63,7 @@ export function layOut(start: string, nodes: readonly Node[]): Layout {
     const exits = exitsOf(one.node)
     return exits.map(({ label, to }, i): Edge => {
       const startX = one.x + (NODE_WIDTH * (i + 1)) / (exits.length + 1)
-      const startY = one.y + NODE_HEIGHT
+      const startY = one.y + nodeHeight
       const target = to === null ? undefined : at.get(to)
       const endX = target ? target.x + NODE_WIDTH / 2 : startX
       const endY = target ? target.y : startY + 20
@@ -75,6 +77,6 @@ export function layOut(start: string, nodes: readonly Node[]): Layout {
       }
     })
   })
-  const height = rows.length * (NODE_HEIGHT + GAP_Y) - GAP_Y + 2 * MARGIN + 24
+  const height = rows.length * (nodeHeight + GAP_Y) - GAP_Y + 2 * MARGIN + 24
   return { placed, edges, width, height }
 }

@@ -1,6 +1,6 @@
 import { GitBranch, Hourglass, Mail, OctagonX, Timer } from 'lucide-react'
 import type { ReactNode } from 'react'
-import { layOut, NODE_HEIGHT, NODE_WIDTH } from './graph-layout'
+import { layOut, NODE_HEIGHT, NODE_WIDTH, NOTED_HEIGHT } from './graph-layout'
 import { describeNode, exitsOf, type Node, type NodeType } from './sequence-queries'
 
 const ICONS: Record<NodeType, ReactNode> = {
@@ -47,7 +47,8 @@ export function GraphView({
   readonly onChoose?: (id: string) => void
   readonly note?: (id: string) => ReactNode
 }) {
-  const { placed, edges, width, height } = layOut(start, nodes)
+  const nodeHeight = note ? NOTED_HEIGHT : NODE_HEIGHT
+  const { placed, edges, width, height } = layOut(start, nodes, nodeHeight)
   return (
     <div className="overflow-auto" tabIndex={0} role="region" aria-label="The sequence as a graph">
       <div className="relative mx-auto" style={{ width, height }}>
@@ -81,7 +82,7 @@ export function GraphView({
           const leads = exitsOf(node).map(({ label, to }) => `${label ? `${label}: ` : ''}${to ?? 'the end'}`)
           const common = {
             className: `absolute flex flex-col gap-0.5 overflow-hidden rounded-lg border-2 bg-panel px-3 py-2 text-left ${COLOURS[node.type]} ${chosen === node.id ? 'ring-2 ring-accent' : ''} ${wrong?.has(node.id) ? 'border-bad!' : ''}`,
-            style: { left: x, top: y, width: NODE_WIDTH, height: NODE_HEIGHT },
+            style: { left: x, top: y, width: NODE_WIDTH, height: nodeHeight },
           }
           const inside = (
             <>
@@ -93,7 +94,7 @@ export function GraphView({
                 {describeNode(node, templateName)}
               </span>
               <span className="sr-only">{leads.length > 0 && `leads to ${leads.join(', ')}`}</span>
-              {note && <span className="mt-auto flex gap-1 text-xs">{note(node.id)}</span>}
+              {note && <span className="mt-auto flex flex-wrap gap-1 text-xs">{note(node.id)}</span>}
             </>
           )
           return onChoose ? (

@@ -1,5 +1,5 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
-import { useNavigate, useParams } from '@tanstack/react-router'
+import { Link, useNavigate, useParams } from '@tanstack/react-router'
 import { useState } from 'react'
 import { api, ask } from '../../api/client'
 import { Badge } from '../../ui/badge'
@@ -26,14 +26,20 @@ export function NewSequence() {
         first ? (
           <Editor nodes={[{ id: 'step-1', type: 'send', template: first.id }]} start="step-1" name="" />
         ) : (
-          <Panel>
-            <Empty
-              title="A template comes first"
-              command="npx postrider templates create Welcome --subject 'Hello {{ contact.name }}' --html welcome.html"
-            >
-              Every email of a sequence is made from a template.
-            </Empty>
-          </Panel>
+          <>
+            <PageHead title="New sequence" />
+            <Panel>
+              <Empty
+                title="A template comes first"
+                command="npx postrider templates create Welcome --subject 'Hello {{ contact.name }}' --html welcome.html"
+              >
+                Every email of a sequence is made from a template.{' '}
+                <Link to="/templates/new" className="underline underline-offset-2">
+                  Write one
+                </Link>
+              </Empty>
+            </Panel>
+          </>
         )
       }
     </QueryView>

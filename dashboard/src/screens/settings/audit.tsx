@@ -21,14 +21,19 @@ const COLUMNS: readonly Column<Row>[] = [
   {
     id: 'actor',
     head: 'Who',
-    width: 'minmax(5rem,1fr)',
-    cell: ({ actor, actor_kind: kind }) => <span title={kind}>{actor}</span>,
+    width: 'minmax(5rem,1.3fr)',
+    cell: ({ actor, actor_kind: kind }) => <span title={`${actor} (${kind})`}>{actor}</span>,
   },
   {
     id: 'summary',
     head: 'What',
-    width: 'minmax(0,2fr)',
-    cell: ({ summary, action }) => <span title={action}>{summary}</span>,
+    width: 'minmax(0,1.7fr)',
+    cell: ({ summary, action, outcome }) => (
+      <>
+        <span title={action}>{summary}</span>
+        <span className="block truncate text-xs text-soft sm:hidden">{outcome.replace('_', ' ')}</span>
+      </>
+    ),
   },
   {
     id: 'target',

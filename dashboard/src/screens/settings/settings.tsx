@@ -34,7 +34,7 @@ export function SettingsScreen() {
                 <ul className="divide-y">
                   {all.map(({ name, value, source }) => (
                     <li key={name} className="flex flex-wrap items-center gap-x-4 gap-y-1 px-4 py-2 text-sm">
-                      <code className="min-w-56 font-mono text-xs">{name}</code>
+                      <code className="font-mono text-xs max-sm:basis-full sm:min-w-56">{name}</code>
                       <span className="min-w-0 flex-1 break-words">
                         {value || <span className="text-soft">none</span>}
                       </span>

@@ -105,7 +105,7 @@ export function TemplateList() {
                   )}
                 </Empty>
               ) : (
-                <Empty title="No templates yet" command={makeCommand()} actions={make}>
+                <Empty title="No template yet" command={makeCommand()} actions={make}>
                   A template is a subject, html and text in Liquid: <code>{'{{ contact.name }}'}</code> stands for
                   whoever it goes to.
                 </Empty>
