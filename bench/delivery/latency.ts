@@ -1,6 +1,7 @@
 import { loadavg } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Bar } from '../support/bars.js'
+import { readStolenMs } from '../support/machine.js'
 import { median } from '../support/statistics.js'
 import { formatCount, formatFigure, formatTable } from '../support/table.js'
 import type { Feeding } from './feed-role.js'
@@ -19,7 +20,12 @@ export interface SteadyLoad {
   readonly connections: number
 }
 
-export type Steady = Omit<Work, 'samples'> & { readonly loadBefore: number; readonly feeding: Feeding }
+export type Steady = Omit<Work, 'samples'> & {
+  readonly loadBefore: number
+  readonly feeding: Feeding
+  /** While it was looked at. At p99 that is much: a hundredth of twenty seconds are 200 ms. */
+  readonly stolenMs: number | null
+}
 
 /** Not looked at, but kept in the results: a process that has just begun is slower than it will be. */
 const WARM_UP_SECONDS = 8
@@ -54,10 +60,14 @@ async function workSteadily(house: House, { perSecond, seconds, connections }: S
     )
     try {
       await worker.ready
+      await sleep(Math.max(0, feeding.lastDueAt - seconds * 1_000 - Date.now()))
+      const stolenBefore = readStolenMs()
       await sleep(Math.max(0, feeding.lastDueAt - Date.now()))
+      const stolenAfter = readStolenMs()
       worker.stop()
       const { dueToSentMs, dueToSentFromTheStartMs } = await worker.result
-      return { loadBefore, feeding, dueToSentMs, dueToSentFromTheStartMs }
+      const stolenMs = stolenBefore === null || stolenAfter === null ? null : stolenAfter - stolenBefore
+      return { loadBefore, feeding, stolenMs, dueToSentMs, dueToSentFromTheStartMs }
     } finally {
       await worker.exit()
     }
@@ -68,7 +78,7 @@ const describe = (found: Report<Steady>): string =>
   'failure' in found
     ? `FAILED: ${found.failure}`
     : `p50 ${formatFigure(found.measured.dueToSentMs.p50)} ms, p99 ${formatFigure(found.measured.dueToSentMs.p99)} ms ` +
-      `(load ${formatFigure(found.measured.loadBefore)})`
+      `(load ${formatFigure(found.measured.loadBefore)}, ${found.measured.stolenMs ?? '?'} ms stolen by the host)`
 
 export function formatLatency(reports: readonly Report<Steady>[], { perSecond }: SteadyLoad): string {
   const seen = measuredOf(reports)

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { cpus, loadavg, release, totalmem } from 'node:os'
 import { withAdminConnection } from '../../test/support/services/admin-connection.js'
 
@@ -46,4 +47,15 @@ export const readPostgresSettings = (adminUrl: string): Promise<PostgresSettings
 /** Seconds that all processors of the machine have been busy, whoever kept them so. */
 export function readBusySeconds(): number {
   return cpus().reduce((sum, { times }) => sum + times.user + times.nice + times.sys + times.irq, 0) / 1_000
+}
+
+const STEAL = 8
+/** As Linux shows them to programs, on every architecture. */
+const TICKS_PER_SECOND = 100
+
+/** Milliseconds that others on the same host had instead of this machine, all processors together; null if nobody says. */
+export function readStolenMs(): number | null {
+  if (process.platform !== 'linux') return null
+  const ticks = Number(readFileSync('/proc/stat', 'utf8').split('\n', 1)[0]!.split(/\s+/)[STEAL])
+  return Number.isFinite(ticks) ? (ticks * 1_000) / TICKS_PER_SECOND : null
 }
