@@ -124,8 +124,9 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
 
   /** Takes all there is room for and returns how many hints were looked at. */
   const claim = async (): Promise<number> => {
-    const size = Math.min(places.room(), LARGEST_CLAIM)
-    const claims = Math.min(Math.ceil(places.room() / size), db.embedded ? 1 : CLAIMS_AT_ONCE)
+    const room = places.room()
+    const claims = Math.min(Math.ceil(room / LARGEST_CLAIM), db.embedded ? 1 : CLAIMS_AT_ONCE)
+    const size = Math.min(Math.ceil(room / claims), LARGEST_CLAIM)
     const looked = await Promise.all(Array.from({ length: claims }, () => claimOnce(size)))
     return looked.reduce((sum, count) => sum + count, 0)
   }

@@ -27,7 +27,8 @@ export function Menu({
         <DropdownMenu.Content
           align="end"
           sideOffset={4}
-          className="z-50 min-w-44 rounded-lg border bg-panel p-1 text-sm shadow-lg"
+          collisionPadding={8}
+          className="z-50 max-w-[calc(100vw-1rem)] min-w-44 rounded-lg border bg-panel p-1 text-sm shadow-lg"
         >
           {items.map(({ label, icon, danger, disabled, onSelect }) => (
             <DropdownMenu.Item

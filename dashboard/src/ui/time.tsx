@@ -92,7 +92,7 @@ export function ZoneSwitch({ also = [] }: { readonly also?: readonly string[] })
   const chosen = useZone()
   const zones = [...new Set([...ZONES, ...also, chosen])]
   return (
-    <label className="inline-flex min-w-0 items-center gap-1.5 text-xs text-soft">
+    <label className="inline-flex min-w-0 flex-wrap items-center gap-1.5 text-xs text-soft">
       <span className="whitespace-nowrap max-sm:sr-only">Times in</span>
       <select
         value={chosen}

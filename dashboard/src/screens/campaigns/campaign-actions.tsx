@@ -88,7 +88,7 @@ export function CampaignActions({ campaign, progress }: { readonly campaign: Cam
         open={asked === 'pause'}
         onClose={close}
         title={`Pause ${name}?`}
-        lead={`${open} wait until it is resumed. What is being handed over at this moment is finished.`}
+        lead={`${open} ${openOf(progress.counts) === 1 ? 'waits' : 'wait'} until it is resumed. What is being handed over at this moment is finished.`}
         action="Pause the campaign"
         run={steer('pause', 'Paused')}
       />
@@ -104,7 +104,7 @@ export function CampaignActions({ campaign, progress }: { readonly campaign: Cam
         open={asked === 'cancel'}
         onClose={close}
         title={`Cancel ${name} for good?`}
-        lead={`${open} will never get it. ${progress.counts.sent.toLocaleString('en-GB')} that were sent cannot be taken back.`}
+        lead={`${open} will never ${campaign.sequence_id === null ? 'get it' : 'go out'}. ${progress.counts.sent.toLocaleString('en-GB')} that were sent cannot be taken back.`}
         action={`Cancel for ${open}`}
         tone="danger"
         run={steer('cancel', 'Canceled')}

@@ -35,16 +35,18 @@ const MARGIN = 16
 export function layOut(start: string, nodes: readonly Node[], nodeHeight: number): Layout {
   const byId = new Map(nodes.map((node) => [node.id, node]))
   const depth = new Map<string, number>()
+  let settled: ReadonlySet<string> = new Set()
   const visit = (id: string, at: number, above: ReadonlySet<string>) => {
     const node = byId.get(id)
-    if (!node || above.has(id) || (depth.get(id) ?? -1) >= at) return
+    if (!node || settled.has(id) || above.has(id) || (depth.get(id) ?? -1) >= at) return
     depth.set(id, at)
     for (const { to } of exitsOf(node)) if (to !== null) visit(to, at + 1, new Set([...above, id]))
   }
   visit(start, 0, new Set())
   const deepest = Math.max(-1, ...depth.values())
-  // What nothing leads to is shown below, where it can be seen to be so.
-  for (const { id } of nodes) if (!depth.has(id)) depth.set(id, deepest + 1)
+  // What nothing leads to is shown below, where it can be seen to be so, and moves nothing of the rest.
+  settled = new Set(depth.keys())
+  for (const { id } of nodes) visit(id, deepest + 1, new Set())
 
   const rows: Node[][] = []
   for (const node of nodes) (rows[depth.get(node.id)!] ??= []).push(node)

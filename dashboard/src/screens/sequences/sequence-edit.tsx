@@ -148,8 +148,8 @@ function Editor({ sequence, name: given, ...before }: { readonly sequence?: Sequ
           <Panel title="To put right">
             <ul className="flex flex-col gap-1 text-sm">
               {problems.map(({ pointer, detail }) => (
-                <li key={pointer}>
-                  <code className="font-mono text-xs text-soft">{pointer}</code> {detail}
+                <li key={`${pointer} ${detail}`}>
+                  <code className="font-mono text-xs text-soft">{namePlace(pointer, draft.nodes)}</code> {detail}
                 </li>
               ))}
             </ul>
@@ -158,4 +158,11 @@ function Editor({ sequence, name: given, ...before }: { readonly sequence?: Sequ
       </div>
     </>
   )
+}
+
+/** Where a problem is, by the name of its node: `/nodes/1/delay` is `step-2/delay`. */
+function namePlace(pointer: string, nodes: readonly Node[]): string {
+  const [, index, rest] = /^\/nodes\/(\d+)(.*)$/.exec(pointer) ?? []
+  const node = nodes[Number(index)]
+  return node ? `${node.id}${rest}` : pointer
 }

@@ -1,6 +1,7 @@
 import { queryOptions } from '@tanstack/react-query'
 import { api, ask } from '../../api/client'
 import type { Shape } from '../../api/types'
+import { describeCondition } from './condition-words'
 
 export type Node = Shape<'SequenceNode'>
 export type NodeType = Node['type']
@@ -70,7 +71,7 @@ export function describeNode(node: Node, templateName: (id: string) => string): 
     case 'wait_for':
       return `“${node.event}”, at most ${describeDelay(node.timeout)}`
     case 'branch':
-      return JSON.stringify(node.if)
+      return describeCondition(node.if)
     case 'stop':
       return 'the end'
   }

@@ -156,7 +156,7 @@ function Invite({ onClose }: { readonly onClose: () => void }) {
       <form onSubmit={submit} className="flex flex-col gap-4">
         <TextField label="Name" name="name" placeholder="ada" autoFocus required />
         <Choice label="Role" name="role" defaultValue="viewer">
-          <option value="viewer">viewer: sees everything, changes nothing</option>
+          <option value="viewer">viewer: looks, changes nothing</option>
           <option value="operator">operator: may do everything</option>
         </Choice>
         {invite.isError && <ProblemNote error={invite.error} />}
