@@ -149,7 +149,7 @@ function Campaigns({ dashboard: { campaigns, has_more_campaigns: hasMore } }: { 
                 </Link>
                 <StatusBadge status={status} />
               </div>
-              {progress && (
+              {progress ? (
                 <>
                   <CountsBar counts={progress.counts} label={`Progress of ${name}`} />
                   <p className="text-xs text-soft">
@@ -161,6 +161,8 @@ function Campaigns({ dashboard: { campaigns, has_more_campaigns: hasMore } }: { 
                     {progress.standstill && ` · ${progress.standstill.text}`}
                   </p>
                 </>
+              ) : (
+                <p className="text-xs text-soft">Counting it takes too long for here: its own page has the numbers.</p>
               )}
             </li>
           ))}
