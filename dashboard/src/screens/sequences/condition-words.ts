@@ -15,10 +15,17 @@ export function describeCondition(condition: unknown): string {
   if (typeof event === 'string') return `“${event}” happened`
   if (typeof attribute === 'string' && typeof is === 'string' && is in COMPARED)
     return [attribute, COMPARED[is], showValue(value)].filter(Boolean).join(' ')
-  if (Array.isArray(all)) return all.map(describeCondition).join(' and ')
-  if (Array.isArray(any)) return any.map(describeCondition).join(' or ')
-  if (not !== undefined) return `not: ${describeCondition(not)}`
+  if (Array.isArray(all)) return all.map(describePart).join(' and ')
+  if (Array.isArray(any)) return any.map(describePart).join(' or ')
+  if (not !== undefined) return `not: ${describePart(not)}`
   return JSON.stringify(condition)
+}
+
+/** What is made of several stays together. */
+function describePart(condition: unknown): string {
+  const { all, any } = (condition ?? {}) as Readonly<Record<string, unknown>>
+  const isJoined = [all, any].some((parts) => Array.isArray(parts) && parts.length > 1)
+  return isJoined ? `(${describeCondition(condition)})` : describeCondition(condition)
 }
 
 const showValue = (value: unknown): string =>
