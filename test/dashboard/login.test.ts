@@ -15,6 +15,7 @@ describe('logging in', () => {
   it('is asked of everybody, and leads to where they wanted to go', async () => {
     const page = await dashboard.visit()
     await page.goto('/admin/email-queue?status=failed')
+    await page.getByLabel('Password').waitFor()
     expect(await dashboard.findObstacles(page)).toEqual([])
     await logIn(page, 'not the password')
     await page.getByText('The name or the password is wrong.').waitFor()
@@ -76,6 +77,7 @@ describe('the set-up link', () => {
     const url = setUpUrl(dashboard.url, link.token)
     const page = await dashboard.visit()
     await page.goto(url)
+    await page.getByLabel('Password').waitFor()
     expect(await dashboard.findObstacles(page)).toEqual([])
     const choose = async (at: Page, password: string, again = password) => {
       await at.getByLabel('Password').fill(password)
