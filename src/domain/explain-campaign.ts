@@ -1,4 +1,5 @@
 import { type CampaignCounts, type CampaignStatus, liveEmails } from './campaign.js'
+import { sayInstant } from './say-instant.js'
 
 /** Why a campaign is not moving, if it is not: a word for programs and a sentence for people. */
 export interface Standstill {
@@ -38,7 +39,6 @@ export interface ExplainedCampaign {
   readonly now: Date
 }
 
-const at = (instant: Date) => `${instant.toISOString().slice(0, 19).replace('T', ' ')} UTC`
 /** Longer than any worker takes to notice: past this, nobody is looking. */
 const UNNOTICED_MS = 30_000
 /** Less is only the time between two turns. */
@@ -52,7 +52,7 @@ export function explainCampaign(campaign: ExplainedCampaign): Standstill | null 
     case 'scheduled':
       return still(
         'waiting_for_start',
-        `It starts at ${at(campaign.scheduledAt ?? campaign.now)}.`,
+        `It starts at ${sayInstant(campaign.scheduledAt ?? campaign.now)}.`,
         campaign.scheduledAt,
       )
     case 'paused':
@@ -72,20 +72,24 @@ function explainRunning(campaign: ExplainedCampaign): Standstill | null {
   if (sender.pausedReason !== null)
     return still('sender_paused', `Its sender is paused: ${sender.pausedReason.replace(/[.\s]+$/, '')}.`)
   if (heldUntil && heldUntil > now)
-    return still('sender_slowed', `The mail server asked its sender to slow down until ${at(heldUntil)}.`, heldUntil)
+    return still(
+      'sender_slowed',
+      `The mail server asked its sender to slow down until ${sayInstant(heldUntil)}.`,
+      heldUntil,
+    )
   if (batch?.state === 'failed')
     return still('planning_failed', `Planning failed: ${batch.reason ?? 'for a reason that was not given'}. Retry it.`)
   if (closed && (counts.notPlanned > 0 || liveEmails(counts) > 0))
     return closed.why === 'outside_window'
-      ? still('outside_window', `Its sender's window opens at ${at(closed.until)}.`, closed.until)
+      ? still('outside_window', `Its sender's window opens at ${sayInstant(closed.until)}.`, closed.until)
       : still(
           'quota_used',
-          `Its sender's quota of the day is used; the next is free at ${at(closed.until)}.`,
+          `Its sender's quota of the day is used; the next is free at ${sayInstant(closed.until)}.`,
           closed.until,
         )
   if (counts.sending > 0) return null
   if (campaign.isSequence && counts.scheduled + counts.retryScheduled > 0 && campaign.nextAt && campaign.nextAt > now)
-    return still('waiting_for_next', `Its next email goes out at ${at(campaign.nextAt)}.`, campaign.nextAt)
+    return still('waiting_for_next', `Its next email goes out at ${sayInstant(campaign.nextAt)}.`, campaign.nextAt)
   if (campaign.isSequence && counts.scheduled + counts.retryScheduled === 0)
     return still('waiting_for_next', 'No email is planned: its people wait for an event or for a time to pass.')
   if (counts.scheduled > 0) return isUnnoticed(campaign.nextAt, now) ? nobody(campaign.nextAt!) : null
@@ -93,19 +97,19 @@ function explainRunning(campaign: ExplainedCampaign): Standstill | null {
   if (counts.notPlanned > 0 && batch.runAt > now && campaign.hourlyLimit !== null)
     return still(
       'hourly_limit',
-      `It sends ${campaign.hourlyLimit} an hour; the next go at ${at(batch.runAt)}.`,
+      `It sends ${campaign.hourlyLimit} an hour; the next go at ${sayInstant(batch.runAt)}.`,
       batch.runAt,
     )
   if (counts.notPlanned > 0 && batch.state === 'pending' && batch.runAt.getTime() - now.getTime() > INTERRUPTED_MS)
     return still(
       'planning_interrupted',
-      `${whyInterrupted(batch.reason)} It goes on at ${at(batch.runAt)}.`,
+      `${whyInterrupted(batch.reason)} It goes on at ${sayInstant(batch.runAt)}.`,
       batch.runAt,
     )
   if (counts.notPlanned === 0 && counts.retryScheduled > 0 && campaign.nextAt && campaign.nextAt > now)
     return still(
       'waiting_for_retries',
-      `All have been tried; ${counts.retryScheduled} failed for now and are tried again, the next at ${at(campaign.nextAt)}.`,
+      `All have been tried; ${counts.retryScheduled} failed for now and are tried again, the next at ${sayInstant(campaign.nextAt)}.`,
       campaign.nextAt,
     )
   return batch.state === 'pending' && isUnnoticed(batch.runAt, now) ? nobody(batch.runAt) : null
@@ -117,6 +121,9 @@ const whyInterrupted = (reason: string | null) =>
   reason === null ? 'Workers died while they planned it.' : `Planning failed for now: ${reason.replace(/[.\s]+$/, '')}.`
 
 const nobody = (since: Date) =>
-  still('no_worker', `It has been due since ${at(since)} and no worker takes it. Is one running (postrider work)?`)
+  still(
+    'no_worker',
+    `It has been due since ${sayInstant(since)} and no worker takes it. Is one running (postrider work)?`,
+  )
 
 const still = (code: Standstill['code'], text: string, until: Date | null = null): Standstill => ({ code, text, until })

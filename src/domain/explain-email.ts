@@ -1,5 +1,6 @@
 import type { EmailStatus } from './email-status.js'
 import type { ActionState } from './states.js'
+import { sayInstant } from './say-instant.js'
 
 /** Why an email is where it is and what comes next, in one sentence for people. */
 export interface Explained {
@@ -23,7 +24,6 @@ export interface EmailWalk {
   readonly before: { readonly stepNumber: number; readonly state: ActionState; readonly runAt: Date } | null
 }
 
-const at = (instant: Date) => `${instant.toISOString().slice(0, 19).replace('T', ' ')} UTC`
 const because = (reason: string | null) => (reason ? `: ${reason.replace(/[.\s]+$/, '')}.` : '.')
 
 /** What the reason of an uncertain one says by itself. */
@@ -74,10 +74,10 @@ function describeWait(email: Explained): string | null {
     return `It waits because its sender is paused${because(email.senderPausedReason)}`
   if (email.lanePaused) return 'It waits because its lane is paused.'
   if (email.laneHeldUntil && email.laneHeldUntil > email.now)
-    return `It waits until ${at(email.laneHeldUntil)} because the mail server asked its sender to slow down.`
+    return `It waits until ${sayInstant(email.laneHeldUntil)} because the mail server asked its sender to slow down.`
   return (
     (email.walk && describeWalk(email.walk, email)) ??
-    (email.runAt > email.now ? `It goes out at ${at(email.runAt)}.` : null)
+    (email.runAt > email.now ? `It goes out at ${sayInstant(email.runAt)}.` : null)
   )
 }
 
@@ -88,8 +88,8 @@ function describeWalk({ paused, before }: EmailWalk, { runAt, now }: Explained):
   const step = `step ${before.stepNumber}`
   if (before.state === 'failed') return `It waits because ${step} before it failed: retry or dismiss that.`
   if (before.state === 'uncertain') return `It waits because nobody knows whether ${step} before it went out.`
-  const due = before.runAt > now ? `, which is due at ${at(before.runAt)}` : ''
+  const due = before.runAt > now ? `, which is due at ${sayInstant(before.runAt)}` : ''
   return runAt > now
-    ? `It goes out at ${at(runAt)}, once ${step} has gone out${due}.`
+    ? `It goes out at ${sayInstant(runAt)}, once ${step} has gone out${due}.`
     : `It waits until ${step} has gone out${due}.`
 }

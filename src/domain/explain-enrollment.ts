@@ -2,6 +2,7 @@ import type { EnrollmentState } from './enrollment.js'
 import { findNode, type SequenceGraph } from './sequence.js'
 import type { ActionState } from './states.js'
 import type { Position } from './walk.js'
+import { sayInstant } from './say-instant.js'
 
 /** Why an enrollment is where it is and what comes next when, in one sentence for people. */
 export interface ExplainedEnrollment extends Position {
@@ -26,7 +27,6 @@ export interface ExplainedStep {
   readonly reasonCode: string | null
 }
 
-const at = (instant: Date) => `${instant.toISOString().slice(0, 19).replace('T', ' ')} UTC`
 const because = (reason: string | null) => (reason ? `: ${reason.replace(/[.\s]+$/, '')}.` : '.')
 
 export function explainEnrollment(enrollment: ExplainedEnrollment): string {
@@ -57,7 +57,7 @@ function explainStep(step: ExplainedStep, { senderPausedReason, now }: Explained
       return `Nobody knows whether step ${step.stepNumber} went out. It goes on when somebody resolves that.`
     case 'pending': {
       if (senderPausedReason !== null) return `${name} waits because its sender is paused${because(senderPausedReason)}`
-      const due = step.runAt > now ? `at ${at(step.runAt)}` : 'as soon as a worker takes it'
+      const due = step.runAt > now ? `at ${sayInstant(step.runAt)}` : 'as soon as a worker takes it'
       return step.reasonCode === null
         ? `${name} goes out ${due}.`
         : `${name} failed for now${because(step.reason)} It is tried again ${due}.`
@@ -74,16 +74,16 @@ function explainWait({ nodeId, arrived, graph, timerAt, now }: ExplainedEnrollme
   if (arrived && node?.type === 'wait_for')
     return late
       ? `It has waited for ${node.event} as long as it should, and goes on as soon as a worker takes it.`
-      : `It waits for ${node.event} until ${at(timerAt)}.`
+      : `It waits for ${node.event} until ${sayInstant(timerAt)}.`
   if (late) return 'It goes on as soon as a worker takes it.'
   switch (node?.type) {
     case 'wait_for':
-      return `It waits for ${node.event} from ${at(timerAt)} on.`
+      return `It waits for ${node.event} from ${sayInstant(timerAt)} on.`
     case 'branch':
-      return `It goes on at ${at(timerAt)}, where its node ${node.id} decides.`
+      return `It goes on at ${sayInstant(timerAt)}, where its node ${node.id} decides.`
     case 'stop':
-      return `It stops at ${at(timerAt)}.`
+      return `It stops at ${sayInstant(timerAt)}.`
     default:
-      return `It comes to its end at ${at(timerAt)}.`
+      return `It comes to its end at ${sayInstant(timerAt)}.`
   }
 }

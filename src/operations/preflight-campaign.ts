@@ -5,6 +5,7 @@ import { readNow } from '../db/sender-days.js'
 import { findSender, type Sender } from '../db/senders.js'
 import { findTemplate } from '../db/templates.js'
 import { getNextSendingSlot } from '../domain/pace.js'
+import { sayInstant } from '../domain/say-instant.js'
 import type { Context } from './context.js'
 import { type Check, checkSender, checkTemplate, say } from './launch-checks.js'
 import { checkSequence } from './preflight-sequence.js'
@@ -65,7 +66,7 @@ function checkWindow({ followPace }: Campaign, sender: Sender | null, from: Date
       ),
     ]
   const slot = getNextSendingSlot(sender.pace, from)
-  return slot
-    ? [say('window', 'ok', `The sender’s window is open from ${slot.toISOString()}.`)]
-    : [say('window', 'error', 'Its sender’s pace has no day on which it sends.')]
+  if (!slot) return [say('window', 'error', 'Its sender’s pace has no day on which it sends.')]
+  const opens = slot > from ? `opens ${sayInstant(slot)}, and it begins then` : 'is open when it begins'
+  return [say('window', 'ok', `The sender’s window ${opens}.`)]
 }

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { finishImport, insertImport } from '../../src/db/imports.js'
 import { insertList } from '../../src/db/lists.js'
+import { readCampaignsUnderWay } from '../../src/operations/campaigns-under-way.js'
 import { DEFAULT_WORKSPACE, newId, readId, showId } from '../../src/id.js'
 import { DATABASE_KINDS } from '../support/test-database.js'
 import { until } from '../support/until.js'
@@ -217,6 +218,24 @@ describe.each(DATABASE_KINDS)('the overview, on %s', (kind) => {
     expect(stuck.text).toBe('Campaign “running” does not move. Its sender is paused: no.')
     await api.call(`POST /api/campaigns/${running}/cancel`)
     expect((await overview()).campaigns).toEqual([])
+  })
+
+  it('leaves no campaign out for good, however little time there is to read them', async () => {
+    const { body: list } = await api.call('POST /api/lists', { json: { name: 'Readers' } })
+    await api.call(`POST /api/lists/${list.id}/contacts`, { json: { contacts: [{ email: 'ada@example.com' }] } })
+    const { body: template } = await api.call('POST /api/templates', { json: { name: 'T', subject: 'S', text: 'T' } })
+    for (const name of ['first', 'second', 'third']) {
+      const json = { name, list_id: list.id, template_id: template.id }
+      const { body: made } = await api.call('POST /api/campaigns', { json })
+      await api.call(`POST /api/campaigns/${made.id}/launch`)
+    }
+    const { context } = api.mail
+    const read: number[] = []
+    for (let look = 0; look < 4; look++) {
+      const { shown } = await readCampaignsUnderWay(context, DEFAULT_WORKSPACE, 0)
+      read.push(shown.filter(({ progress }) => progress !== null).length)
+    }
+    expect(read).toEqual([1, 2, 3, 3])
   })
 
   it('tells steps of plans that failed from emails that did', async () => {
