@@ -1,4 +1,4 @@
-import { type Campaign, findCampaign } from '../db/campaigns.js'
+import { type Campaign, findCampaign, findCampaignsByName } from '../db/campaigns.js'
 import type { Sql } from '../db/client.js'
 import { type Enrollment, findEnrollment } from '../db/enrollments.js'
 import { listSenders, type Sender } from '../db/senders.js'
@@ -7,18 +7,27 @@ import { findTemplate, listTemplates, type Template } from '../db/templates.js'
 import { foldAddress } from '../domain/address.js'
 import { findClosest } from '../domain/did-you-mean.js'
 import { PostriderError } from '../errors.js'
-import { isId, readId } from '../id.js'
+import { isId, readId, showId } from '../id.js'
+import { CommandError, USAGE } from './command-error.js'
 
 /** Campaigns, templates, sequences, enrollments and senders by the words people use for them. */
 
-/** By its id only: two campaigns may have the same name. */
+const NAMESAKES = 5
+
+/** By its id as people see it, or by its name if no other has it. */
 export async function getCampaign(sql: Sql, workspaceId: string, text: string): Promise<Campaign> {
   const found = await findCampaign(sql, workspaceId, readId('cmp', text) ?? text)
   if (found) return found
-  throw new PostriderError(
-    'campaign_not_found',
-    `There is no campaign ${JSON.stringify(text)}. "postrider campaigns list" shows them.`,
-  )
+  const named = await findCampaignsByName(sql, workspaceId, text, NAMESAKES)
+  if (named.length === 1) return named[0]!
+  const shown = JSON.stringify(text)
+  if (named.length === 0)
+    throw new PostriderError(
+      'campaign_not_found',
+      `There is no campaign ${shown}. "postrider campaigns list" shows them.`,
+    )
+  const ids = named.map(({ id, status }) => `${showId('cmp', id)} (${status})`).join(', ')
+  throw new CommandError(USAGE, `Several campaigns are named ${shown}. Say which by its id: ${ids}.`)
 }
 
 const PAGE = 500

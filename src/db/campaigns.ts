@@ -129,6 +129,20 @@ async function find(sql: Sql, workspaceId: string, id: string, lock: string): Pr
   return rows[0] ?? null
 }
 
+/** Newest first: a name may be used again and again. */
+export async function findCampaignsByName(
+  sql: Sql,
+  workspaceId: string,
+  name: string,
+  limit: number,
+): Promise<Campaign[]> {
+  const { rows } = await sql.query<Campaign>(
+    `select ${CAMPAIGN_COLUMNS} from postrider.campaigns where workspace_id = $1 and name = $2 order by id desc limit $3`,
+    [workspaceId, name, limit],
+  )
+  return rows
+}
+
 export interface CampaignFilter {
   readonly status?: CampaignStatus
   readonly listId?: string

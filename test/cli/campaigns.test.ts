@@ -58,6 +58,16 @@ async function read(...args: string[]): Promise<Record<string, unknown> & { id: 
 }
 const create = (...more: string[]) => read('create', 'November', '--list', 'People', '--template', 'News', ...more)
 
+test('a campaign is meant by its name while no other has it, and by its id otherwise', async () => {
+  const make = () => read('create', 'Namesake', '--list', 'People', '--template', 'News')
+  const first = await make()
+  expect(await read('show', 'Namesake')).toMatchObject({ id: first.id })
+  const second = await make()
+  const asked = await run('show', 'Namesake')
+  expect(asked).toMatchObject({ code: 2, stdout: '' })
+  expect(asked.stderr).toContain(`${second.id} (draft), ${first.id} (draft)`)
+})
+
 test('a campaign is made, checked, launched, shown, and what failed is sent again', async () => {
   const { id } = await create('--hourly-limit', '1000', '--batch-size', '50')
   const checked = await run('preflight', id)

@@ -21,7 +21,7 @@ interface Flags extends Record<string, unknown> {
 }
 
 export function addCampaignCalendar(add: (usage: string, description: string) => Command): void {
-  add('calendar <id>', 'what goes out when, soonest first')
+  add('calendar <id-or-name>', 'what goes out when, soonest first')
     .option('--from <instant>', 'from then on, such as 2026-11-16T09:00:00Z')
     .option('--to <instant>', 'before then')
     .option('--limit <number>', 'how many at the most', '20')

@@ -20,7 +20,7 @@ interface Flags extends Record<string, unknown> {
 }
 
 export function addCampaignEnrolling(add: (usage: string, description: string) => Command): void {
-  add('enroll <id>', 'enroll more people in a launched campaign of a sequence; nobody twice')
+  add('enroll <id-or-name>', 'enroll more people in a launched campaign of a sequence; nobody twice')
     .option('--contact <id-or-address...>', 'these people')
     .option('--list <id-or-name>', 'everybody on this list')
     .option('--yes', 'do not ask')

@@ -37,22 +37,22 @@ const BY = 'the command line'
 export function addCampaignSteering(add: (usage: string, description: string) => Command): void {
   const mass = (usage: string, description: string, dryRun: string) =>
     add(usage, description).option('--yes', 'do not ask').option('--dry-run', dryRun)
-  add('preflight <id>', 'what would keep it from being launched').action(preflight)
-  mass('launch <id>', 'send it, now or at its scheduled time', 'only check').action((id: string, flags: MassFlags) =>
-    launch(id, launchCampaign, undefined, flags),
+  add('preflight <id-or-name>', 'what would keep it from being launched').action(preflight)
+  mass('launch <id-or-name>', 'send it, now or at its scheduled time', 'only check').action(
+    (id: string, flags: MassFlags) => launch(id, launchCampaign, undefined, flags),
   )
   mass(
-    'schedule <id> [instant]',
+    'schedule <id-or-name> [instant]',
     'launch it at a time, such as 2026-11-16T09:00:00Z; without one, a launched sequence takes who joined its list',
     'only check',
   ).action((id: string, instant: string | undefined, flags: MassFlags) =>
     launch(id, scheduleCampaign, instant === undefined ? undefined : readTime('The instant', instant), flags),
   )
-  add('pause <id>', 'at once, also for what is queued already').action(steer(pauseCampaign))
-  add('resume <id>', 'it goes on where it was').action(steer(resumeCampaign))
-  mass('cancel <id>', 'for good: what has not gone out never will', 'only count them').action(cancel)
-  mass('retry <id>', 'send its failed emails again, from the start', 'only count them').action(retry)
-  add('test <id>', 'send it to one address').requiredOption('--to <address>', 'to whom').action(test)
+  add('pause <id-or-name>', 'at once, also for what is queued already').action(steer(pauseCampaign))
+  add('resume <id-or-name>', 'it goes on where it was').action(steer(resumeCampaign))
+  mass('cancel <id-or-name>', 'for good: what has not gone out never will', 'only count them').action(cancel)
+  mass('retry <id-or-name>', 'send its failed emails again, from the start', 'only count them').action(retry)
+  add('test <id-or-name>', 'send it to one address').requiredOption('--to <address>', 'to whom').action(test)
 }
 
 const withCampaign = (

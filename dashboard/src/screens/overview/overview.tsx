@@ -162,7 +162,7 @@ function Campaigns({ dashboard: { campaigns, has_more_campaigns: hasMore } }: { 
                   </p>
                 </>
               ) : (
-                <p className="text-xs text-soft">Counting it takes too long for here: its own page has the numbers.</p>
+                <p className="text-xs text-soft">Its numbers come with the next look; its own page has them now.</p>
               )}
             </li>
           ))}
