@@ -30,10 +30,11 @@ test('what was committed survives an immediate restart, which is a crash to Post
 
 test('a kill ends a statement that is under way, and the server starts again at the same URL', async () => {
   const client = new pg.Client(postgres.url)
-  const lost = new Promise((resolve) => client.once('error', resolve))
+  // Told of its loss once or twice: a connection may be reset before it ends.
+  const lost = new Promise((resolve) => client.on('error', resolve))
   await client.connect()
   const busy = client.query(`insert into committed select 2 from pg_sleep(60)`)
-  const refused = expect(busy).rejects.toThrow('Connection terminated unexpectedly')
+  const refused = expect(busy).rejects.toThrow(/Connection terminated unexpectedly|ECONNRESET/)
   await postgres.kill()
   await refused
   await lost
