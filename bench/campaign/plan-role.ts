@@ -40,14 +40,12 @@ export async function plan({ place, contacts, batchSizes }: PlanTask, { watch }:
     const unwatch = await watch()
     const cpuBefore = process.cpuUsage()
     const took: number[] = []
-    const from = performance.now()
-    // One more than is full: a batch that finds fewer than it asked for knows that the list is at its end.
-    for (let left = Math.floor(contacts / batchSize) + 1; left > 0; left--) {
+    while (!(await isPlanned(postrider, draft.laneId))) {
       const began = performance.now()
       await turn()
       took.push(performance.now() - began)
     }
-    const seconds = (performance.now() - from) / 1_000
+    const seconds = took.reduce((sum, ms) => sum + ms, 0) / 1_000
     const cpu = process.cpuUsage(cpuBefore)
     await unwatch()
     await requireAllPlanned(postrider, draft.laneId, contacts)
@@ -118,6 +116,15 @@ async function openTurns(
       if (waitMs !== null) await repeatAction(tx, action.id, waitMs)
     })
   }
+}
+
+async function isPlanned({ context }: Postrider, laneId: string): Promise<boolean> {
+  const { rows } = await context.db.query<{ done: boolean }>(
+    'select planned_at is not null as done from postrider.campaigns where id = $1',
+    [laneId],
+    { name: 'is planned' },
+  )
+  return rows[0]!.done
 }
 
 async function requireAllPlanned({ context }: Postrider, laneId: string, contacts: number): Promise<void> {

@@ -26,6 +26,11 @@ export interface BatchOptions {
   readonly random: () => number
 }
 
+/**
+ * A turn costs as much as planning a hundred people before it plans anybody, so small batches are planned several at once;
+ * up to so many, because others wait for the database meanwhile.
+ */
+const MOST_IN_A_TURN = 2_000
 /** A campaign that somebody paused while its turn began: its lane is held, so the next turn comes when it is resumed. */
 const PAUSED_WAIT_MS = 1_000
 const SHORTEST_WAIT_MS = 20
@@ -51,17 +56,16 @@ export async function runCampaignBatch(
 
 async function plan(tx: Sql, campaign: Campaign, { log, batchesAhead }: BatchOptions): Promise<number> {
   const { id, batchSize } = campaign
-  if (Number.isFinite(batchesAhead)) {
-    const ready = await countReadyEmails(tx, id)
-    const excess = ready - batchesAhead * batchSize
-    if (excess >= 0) return untilSent(tx, campaign, excess + batchSize)
-  }
+  const room = Number.isFinite(batchesAhead)
+    ? batchesAhead * batchSize - (await countReadyEmails(tx, id))
+    : Number.POSITIVE_INFINITY
+  if (room <= 0) return untilSent(tx, campaign, batchSize - room)
   const hourly = campaign.hourlyLimit === null ? null : spaceByHour(campaign.hourlyLimit, batchSize)
   if (hourly && campaign.lastBatchAt) {
     const sinceMs = (await readNow(tx)).getTime() - campaign.lastBatchAt.getTime()
     if (sinceMs < hourly.everyMs) return hourly.everyMs - sinceMs
   }
-  const wanted = hourly?.size ?? batchSize
+  const wanted = hourly?.size ?? sizeOfTurn(campaign, room)
   const sender = campaign.followPace ? await findSender(tx, campaign.workspaceId, campaign.senderId) : null
   const booking = sender ? await bookBulk(tx, sender, wanted) : { kind: 'open' as const, granted: wanted, day: null }
   if (booking.kind === 'closed') {
@@ -75,6 +79,10 @@ async function plan(tx: Sql, campaign: Campaign, { log, batchesAhead }: BatchOpt
   await sample(tx, { ...campaign, planned: campaign.planned + batch.planned }, at)
   return 0
 }
+
+/** A batch, so that the first emails go out soon; from then on as many of them as there is room for. */
+const sizeOfTurn = ({ batchSize, lastBatchAt }: Campaign, room: number): number =>
+  lastBatchAt === null ? batchSize : Math.max(batchSize, Math.min(room, MOST_IN_A_TURN))
 
 /** Planned to the end: the campaign is over when nothing of it is under way any more. */
 async function finish(tx: Sql, campaign: Campaign, { log }: BatchOptions): Promise<number | null> {

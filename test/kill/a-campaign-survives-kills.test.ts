@@ -1,11 +1,15 @@
 import { afterAll, afterEach, beforeAll, describe, expect, inject, test } from 'vitest'
 import { connect } from '../../src/db/client.js'
 import { migrate } from '../../src/db/migrate.js'
+import { DEFAULT_WORKSPACE } from '../../src/id.js'
+import { runCampaignBatch } from '../../src/operations/run-campaign-batch.js'
+import { silent } from '../support/kernel.js'
 import { announcedRandom } from '../support/seeded-random.js'
 import { copyEmbeddedTemplate, type EmbeddedTemplate } from '../support/services/embedded-template.js'
 import { fileDatabase } from '../support/services/file-database.js'
 import { startPrivatePostgres } from '../support/services/private-postgres.js'
 import { prepareStorms, type Storms } from './announced-storm.js'
+import { launch } from './campaign-desk.js'
 import { type CampaignStormOptions, runCampaignStorm } from './campaign-storm.js'
 import type { Storm } from './storm.js'
 
@@ -76,6 +80,46 @@ test('a campaign whose database is restarted reaches everybody once', { timeout:
     expect(broken).toEqual([])
     expect(ends).toEqual([0, 0, 0])
   } finally {
+    await postgres.dispose()
+  }
+})
+
+test('a turn whose database crashes before the disk has it is lost whole, and taken again', async () => {
+  // Only a commit that waits for the disk writes to it: the turn does not, and nobody else commits.
+  const postgres = await startPrivatePostgres({ wal_writer_delay: '10s' })
+  const db = connect({ connection: { connectionString: postgres.url }, maxConnections: 1 })
+  try {
+    await migrate(db)
+    const place = { databaseUrl: postgres.url, dataDirectory: storms.directory }
+    const audience = { domain: 'crash.test', people: 30, batchSize: 10, leaving: () => null }
+    const { laneId } = await launch(place, audience)
+    const takeTurn = () =>
+      db.transaction((tx) =>
+        runCampaignBatch(
+          tx,
+          { workspaceId: DEFAULT_WORKSPACE, laneId },
+          { log: silent, batchesAhead: 6, random: Math.random },
+        ),
+      )
+    const read = async () => {
+      const { rows } = await db.query<{ planned: number; cursor: string | null; emails: number; people: number }>(
+        `select planned, last_cursor as cursor, count(action.id)::int as emails,
+           count(distinct contact_id)::int as people
+         from postrider.campaigns left join postrider.scheduled_actions action on lane_id = campaigns.id and type = 'send'
+         where campaigns.id = $1 group by campaigns.id`,
+        [laneId],
+      )
+      return rows[0]!
+    }
+    await takeTurn()
+    expect(await read()).toMatchObject({ planned: 10, emails: 10, people: 10 })
+    await postgres.restart('immediate')
+    expect(await read()).toEqual({ planned: 0, cursor: null, emails: 0, people: 0 })
+    await takeTurn()
+    await takeTurn()
+    expect(await read()).toMatchObject({ planned: 30, emails: 30, people: 30 })
+  } finally {
+    await db.close()
     await postgres.dispose()
   }
 })
