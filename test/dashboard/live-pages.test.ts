@@ -148,6 +148,14 @@ describe('a long list that is looked at', () => {
               { do: 'remove', place: 72 },
             ],
           ],
+          // Where one had gone, another came into sight that had gone as well while nobody looked at it.
+          [
+            [
+              { do: 'scroll', place: 10 },
+              { do: 'remove', place: 20 },
+              { do: 'remove', place: 187 },
+            ],
+          ],
         ],
       },
     )

@@ -76,10 +76,12 @@ export class LivePages<Row extends { readonly id: string }> {
       const head = await this.#stretchFrom(null)
       if (this.#seen[0] === 0 || this.#stretches.length === 0) return this.#start(head)
       const changed = [...this.#stretches]
-      const [from, to] = this.#stretchesInSight()
-      for (let i = from; i <= to; i++) {
+      const read = new Set<number>()
+      // Where rows have gone, others came into sight: until all that is in sight was read.
+      for (let i = this.#unreadInSight(changed, read); i !== null; i = this.#unreadInSight(changed, read)) {
         const after = i === 0 ? await this.#beginOfFirst(head) : changed[i]!.after
         changed[i] = this.#joined(i, after === null ? head : await this.#stretchFrom(after))
+        read.add(i)
       }
       const first = this.#stretches[0]!.rows[0]?.id
       const newest = head.rows[0]?.id
@@ -139,15 +141,14 @@ export class LivePages<Row extends { readonly id: string }> {
     ...(await this.#read(after)),
   })
 
-  #stretchesInSight(): readonly [number, number] {
+  #unreadInSight(stretches: readonly Stretch<Row>[], read: ReadonlySet<number>): number | null {
     const [first, last] = this.#seen
-    const places: number[] = []
     let begin = 0
-    for (const [i, { rows }] of this.#stretches.entries()) {
-      if (begin <= last && begin + rows.length > first) places.push(i)
+    for (const [i, { rows }] of stretches.entries()) {
+      if (begin <= last && begin + rows.length > first && !read.has(i)) return i
       begin += rows.length
     }
-    return [places[0] ?? 0, places.at(-1) ?? -1]
+    return null
   }
 
   #next<T>(task: () => Promise<T>): Promise<T> {
