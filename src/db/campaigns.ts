@@ -146,21 +146,22 @@ export async function findCampaignsByName(
 export interface CampaignFilter {
   readonly status?: CampaignStatus
   readonly listId?: string
+  readonly sequenceId?: string
 }
 
 /** Newest first. */
 export async function listCampaigns(
   sql: Sql,
   workspaceId: string,
-  { status, listId }: CampaignFilter,
+  { status, listId, sequenceId }: CampaignFilter,
   { limit, after, before }: { readonly limit: number; readonly after?: string; readonly before?: string },
 ): Promise<Campaign[]> {
   const { rows } = await sql.query<Campaign>(
     `select ${CAMPAIGN_COLUMNS} from postrider.campaigns
      where workspace_id = $1 and ($2::text is null or status = $2) and ($3::uuid is null or list_id = $3)
-       and ($4::uuid is null or id < $4) and ($5::uuid is null or id > $5)
+       and ($7::uuid is null or sequence_id = $7) and ($4::uuid is null or id < $4) and ($5::uuid is null or id > $5)
      order by id ${before === undefined ? 'desc' : 'asc'} limit $6`,
-    [workspaceId, status ?? null, listId ?? null, after ?? null, before ?? null, limit],
+    [workspaceId, status ?? null, listId ?? null, after ?? null, before ?? null, limit, sequenceId ?? null],
   )
   return before === undefined ? rows : rows.toReversed()
 }

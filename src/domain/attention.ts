@@ -218,7 +218,7 @@ function ofActions({ groups, capped }: Facts): AttentionItem[] {
       return {
         kind: 'uncertain_emails',
         severity: 'warning',
-        text: `${some}${emails(count)} may or may not have gone out: the reply never came. Find out, and mark them as sent or send them again.`,
+        text: `${some}${emails(count)} may or may not have gone out: the reply never came. Find out, and mark ${count === 1 ? 'it' : 'them'} as sent or send ${count === 1 ? 'it' : 'them'} again.`,
         count,
         link,
       }

@@ -52,6 +52,15 @@ describe('logging in', () => {
     expect(page.url()).toBe(`${dashboard.url}/admin/`)
   })
 
+  it('shows the way back to whoever is where nothing is', async () => {
+    const page = await dashboard.open()
+    await page.goto('/admin/no-such-screen')
+    await page.getByRole('heading', { level: 1, name: 'There is nothing here' }).waitFor()
+    expect(await dashboard.findObstacles(page)).toEqual([])
+    await page.getByRole('link', { name: 'Back to the overview' }).click()
+    await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor()
+  })
+
   it('ends when somebody logs out, also for a page that is open elsewhere', async () => {
     const page = await dashboard.visit()
     await page.goto('/admin/')
@@ -76,6 +85,9 @@ describe('the set-up link', () => {
     const link = (await makeFirstLink(dashboard.mail.context.db))!
     const url = setUpUrl(dashboard.url, link.token)
     const page = await dashboard.visit()
+    await page.goto(url.replace(/#.*/, ''))
+    await page.getByText('This link is not whole').waitFor()
+    // Pasted whole into the same window, which does not load the page again.
     await page.goto(url)
     await page.getByLabel('Password').waitFor()
     expect(await dashboard.findObstacles(page)).toEqual([])

@@ -9,6 +9,21 @@ describe('sequences', () => {
     return body as { id: string } & Record<string, unknown>
   }
 
+  it('are all listed, and each with its campaigns, however many others there are', async () => {
+    const template = await post('templates', { name: 'Hello', subject: 'Hello', text: 'Hello' })
+    const list = await post('lists', { name: 'People' })
+    const steps = [{ template: template.id }]
+    const oldest = await post('sequences', { name: 'The oldest', steps })
+    await post('campaigns', { name: 'Its campaign', list_id: list.id, sequence_id: oldest.id })
+    const others = Array.from({ length: 101 }, (_, nth) => nth)
+    const news = { list_id: list.id, template_id: template.id }
+    await Promise.all(others.map((nth) => post('sequences', { name: `Another ${nth}`, steps })))
+    await Promise.all(others.map((nth) => post('campaigns', { name: `News ${nth}`, ...news })))
+    const page = await dashboard.open('/sequences')
+    await page.getByRole('link', { name: 'The oldest' }).click()
+    await page.getByLabel('Campaign').getByText('Its campaign (draft)').waitFor({ state: 'attached' })
+  })
+
   it('are written as steps and as a graph, walked, and left by whoever replies', { timeout: 240_000 }, async () => {
     await post('templates', { name: 'Welcome', subject: 'Hello {{ contact.name }}', text: 'Hello {{ contact.name }}' })
     await post('templates', { name: 'Reminder', subject: 'Still there?', text: 'Hello again {{ contact.name }}' })
@@ -72,5 +87,8 @@ describe('sequences', () => {
     await page.getByRole('button', { name: 'Stop for good' }).click()
     await page.getByRole('button', { name: 'Stop walk' }).click()
     await page.getByText('It stopped').waitFor()
+    const grace = await dashboard.call('GET /api/contacts?q=grace')
+    await page.goto(`/admin/contacts/${grace.body.data[0].id}`)
+    await page.getByRole('link', { name: 'Onboarding' }).waitFor()
   })
 })

@@ -266,6 +266,9 @@ describe.each(DATABASE_KINDS)('sequences, on %s', (kind) => {
        values ($1, $2, 'Autumn', $3, $4, $5, 500)`,
       [campaign, DEFAULT_WORKSPACE, list, readId('seq', id as string), DEFAULT_SENDER],
     )
+    expect((await call(`GET /api/campaigns?sequence_id=${id}`)).body).toMatchObject({ data: [{ name: 'Autumn' }] })
+    expect((await call(`GET /api/campaigns?sequence_id=seq_${'0'.repeat(32)}`)).body.data).toEqual([])
+    expect((await call('GET /api/campaigns?sequence_id=Needed')).status).toBe(422)
     expect((await call(`DELETE /api/sequences/${id}`)).body).toMatchObject({
       status: 409,
       code: 'sequence_conflict',

@@ -1,7 +1,7 @@
-/** For lists one chooses from: all of them, unless there are more than anybody would choose from. */
+/** What is shown or chosen from as a whole: all of it, page by page, up to `most`. */
 export async function readAll<Row extends { readonly id: string }>(
   read: (page: { limit: number; after?: string }) => Promise<{ has_more: boolean; data: Row[] }>,
-  most = 500,
+  most = Number.POSITIVE_INFINITY,
 ): Promise<Row[]> {
   const rows: Row[] = []
   for (;;) {

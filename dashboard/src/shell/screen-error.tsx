@@ -1,5 +1,5 @@
 import { Link } from '@tanstack/react-router'
-import { PageHead } from '../ui/panel'
+import { BareFrame } from './bare-frame'
 import { ProblemNote } from '../ui/problem-note'
 
 export const ScreenError = ({ error, reset }: { readonly error: unknown; readonly reset: () => void }) => (
@@ -7,12 +7,9 @@ export const ScreenError = ({ error, reset }: { readonly error: unknown; readonl
 )
 
 export const NotFound = () => (
-  <PageHead
-    title="There is nothing here"
-    lead={
-      <Link to="/" className="underline">
-        Back to the overview
-      </Link>
-    }
-  />
+  <BareFrame title="There is nothing here">
+    <Link to="/" className="text-sm underline">
+      Back to the overview
+    </Link>
+  </BareFrame>
 )

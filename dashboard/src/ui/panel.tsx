@@ -77,7 +77,7 @@ export function Figure({
 }) {
   const colour = mood === 'bad' ? 'text-bad' : mood === 'warn' ? 'text-warn' : mood === 'doubt' ? 'text-doubt' : ''
   return (
-    <div className="min-w-0 rounded-xl border bg-panel px-4 py-3">
+    <div className="h-full min-w-0 rounded-xl border bg-panel px-4 py-3">
       <div className="text-xs text-soft">{label}</div>
       <div className={`mt-0.5 text-2xl font-semibold tabular-nums ${colour}`}>{value}</div>
       {hint !== undefined && <div className="mt-0.5 text-xs break-words text-soft">{hint}</div>}

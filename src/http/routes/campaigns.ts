@@ -88,7 +88,11 @@ export const campaignEndpoints: readonly Endpoint[] = [
     scope: 'read',
     summary: 'List campaigns',
     description: 'Newest first.',
-    query: pageQuery({ status: z.enum(CAMPAIGN_STATUSES).optional(), list_id: text(1_000).optional() }),
+    query: pageQuery({
+      status: z.enum(CAMPAIGN_STATUSES).optional(),
+      list_id: text(1_000).optional(),
+      sequence_id: text(1_000).optional(),
+    }),
     answers: 'A page of campaigns.',
     answer: listOf(campaignSchema),
     async run({ options, caller, query }) {
@@ -96,6 +100,9 @@ export const campaignEndpoints: readonly Endpoint[] = [
       const filter = {
         ...(query.status !== undefined && { status: query.status }),
         ...(query.list_id !== undefined && { listId: readReference(query.list_id, 'list_id', 'lst') }),
+        ...(query.sequence_id !== undefined && {
+          sequenceId: readReference(query.sequence_id, 'sequence_id', 'seq'),
+        }),
       }
       const found = await listCampaigns(options.context.db, caller.workspaceId, filter, {
         ...page,

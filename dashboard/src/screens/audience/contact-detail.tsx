@@ -13,6 +13,8 @@ import { Facts, PageHead, Panel } from '../../ui/panel'
 import { QueryView } from '../../ui/query-view'
 import { Time } from '../../ui/time'
 import { say } from '../../ui/toasts'
+import { sequenceChoices } from '../campaigns/campaign-queries'
+import { whereIs } from '../sequences/where-is'
 import { type ContactFields, ContactForm } from './contact-form'
 
 type Shown = Shape<'ShownContact'>
@@ -206,6 +208,7 @@ function ContactWalks({ contactId }: { readonly contactId: string }) {
     queryFn: async () =>
       (await ask(api.GET('/api/enrollments', { params: { query: { contact_id: contactId, limit: 20 } } }))).data,
   })
+  const names = new Map(useQuery(sequenceChoices).data?.map(({ id, name }) => [id, name]))
   return (
     <Panel title="Sequences">
       <QueryView query={walks}>
@@ -222,8 +225,9 @@ function ContactWalks({ contactId }: { readonly contactId: string }) {
                     params={{ id: walk.id }}
                     className="min-w-0 flex-1 truncate hover:underline"
                   >
-                    {walk.position.node ?? walk.id}
+                    {names.get(walk.sequence_id) ?? 'A sequence'}
                   </Link>
+                  <span className="text-xs text-soft">{whereIs(walk)}</span>
                 </li>
               ))}
             </ul>

@@ -3,6 +3,7 @@ import { Link, useNavigate } from '@tanstack/react-router'
 import { Plus } from 'lucide-react'
 import { type FormEvent, useState } from 'react'
 import { api, ask } from '../../api/client'
+import { readAll } from '../../api/read-all'
 import { useMayAct } from '../../shell/session'
 import { Button } from '../../ui/button'
 import { Dialog } from '../../ui/dialog'
@@ -18,7 +19,7 @@ export function ListList() {
   const [isNew, setNew] = useState(false)
   const lists = useQuery({
     queryKey: ['lists'],
-    queryFn: async () => (await ask(api.GET('/api/lists', { params: { query: { limit: 100 } } }))).data,
+    queryFn: () => readAll((query) => ask(api.GET('/api/lists', { params: { query } }))),
   })
   return (
     <>

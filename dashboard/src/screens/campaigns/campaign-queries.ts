@@ -79,7 +79,7 @@ export const listQuery = (id: string) =>
 /** To choose from. */
 export const listChoices = queryOptions({
   queryKey: ['lists', 'choices'],
-  queryFn: () => readAll((query) => ask(api.GET('/api/lists', { params: { query } })), 200),
+  queryFn: () => readAll((query) => ask(api.GET('/api/lists', { params: { query } }))),
 })
 export const senderChoices = queryOptions({
   queryKey: ['senders', 'choices'],

@@ -2,6 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import { ListFilter, X } from 'lucide-react'
 import { type FormEvent, type ReactNode, useEffect, useState } from 'react'
 import { api, ask } from '../../api/client'
+import { readAll } from '../../api/read-all'
 import { Button } from '../../ui/button'
 import { Choice, TextField } from '../../ui/field'
 import { InstantField } from '../../ui/instant-field'
@@ -149,17 +150,17 @@ const withChosen = (names: ReadonlyMap<string, string>, chosen: string | undefin
 function useNames() {
   const campaigns = useQuery({
     queryKey: ['campaigns', 'names'],
-    queryFn: () => ask(api.GET('/api/campaigns', { params: { query: { limit: 100 } } })),
+    queryFn: () => readAll((query) => ask(api.GET('/api/campaigns', { params: { query } })), 500),
     staleTime: 60_000,
   })
   const senders = useQuery({
     queryKey: ['senders', 'names'],
-    queryFn: () => ask(api.GET('/api/senders', { params: { query: { limit: 100 } } })),
+    queryFn: () => readAll((query) => ask(api.GET('/api/senders', { params: { query } }))),
     staleTime: 60_000,
   })
   return {
-    campaigns: new Map(campaigns.data?.data.map(({ id, name }) => [id, name])),
-    senders: new Map(senders.data?.data.map(({ id, address }) => [id, address])),
+    campaigns: new Map(campaigns.data?.map(({ id, name }) => [id, name])),
+    senders: new Map(senders.data?.map(({ id, address }) => [id, address])),
   }
 }
 

@@ -6,7 +6,7 @@ import { sessionQuery } from '../../shell/session'
 import { Button } from '../../ui/button'
 import { TextField, textOf } from '../../ui/field'
 import { ProblemNote } from '../../ui/problem-note'
-import { LoginFrame } from './login-frame'
+import { BareFrame } from '../../shell/bare-frame'
 
 export function Login() {
   const client = useQueryClient()
@@ -29,7 +29,7 @@ export function Login() {
     }
   }
   return (
-    <LoginFrame title="Log in">
+    <BareFrame title="Log in">
       <form onSubmit={(event) => void logIn(event)} className="flex flex-col gap-4">
         <TextField label="Name" name="name" defaultValue="admin" autoComplete="username" required />
         <TextField
@@ -49,6 +49,6 @@ export function Login() {
           it started. Locked out? <code className="font-mono">postrider admin link</code> makes a new link.
         </p>
       </form>
-    </LoginFrame>
+    </BareFrame>
   )
 }

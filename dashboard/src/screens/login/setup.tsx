@@ -1,18 +1,19 @@
 import { useQueryClient } from '@tanstack/react-query'
-import { useNavigate } from '@tanstack/react-router'
+import { useNavigate, useRouterState } from '@tanstack/react-router'
 import { type FormEvent, useState } from 'react'
 import { api, ask } from '../../api/client'
 import { sessionQuery } from '../../shell/session'
 import { Button } from '../../ui/button'
 import { TextField, textOf } from '../../ui/field'
 import { ProblemNote } from '../../ui/problem-note'
-import { LoginFrame } from './login-frame'
+import { BareFrame } from '../../shell/bare-frame'
 
 /** Whoever has a one-time link chooses a password. The token is behind the #, which no server and no log ever sees. */
 export function Setup() {
   const client = useQueryClient()
   const navigate = useNavigate()
-  const [token] = useState(() => location.hash.slice(1))
+  // Not read once: whoever pastes the whole link where half of it was stays on the same page.
+  const token = useRouterState({ select: ({ location: { hash } }) => hash })
   const [busy, setBusy] = useState(false)
   const [error, setError] = useState<unknown>(null)
   const [differs, setDiffers] = useState(false)
@@ -35,15 +36,15 @@ export function Setup() {
   }
   if (token === '')
     return (
-      <LoginFrame title="This link is not whole">
+      <BareFrame title="This link is not whole">
         <p className="text-sm text-soft">
           Open the link as it was printed, with everything behind the #.{' '}
           <code className="font-mono">postrider admin link</code> makes a new one.
         </p>
-      </LoginFrame>
+      </BareFrame>
     )
   return (
-    <LoginFrame title="Choose a password">
+    <BareFrame title="Choose a password">
       <form onSubmit={(event) => void choose(event)} className="flex flex-col gap-4">
         <TextField
           label="Password"
@@ -68,6 +69,6 @@ export function Setup() {
           Go in
         </Button>
       </form>
-    </LoginFrame>
+    </BareFrame>
   )
 }

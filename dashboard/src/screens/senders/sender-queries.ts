@@ -1,5 +1,6 @@
 import { type QueryClient, queryOptions } from '@tanstack/react-query'
 import { api, ask } from '../../api/client'
+import { readAll } from '../../api/read-all'
 import type { Shape } from '../../api/types'
 
 export type Sender = Shape<'Sender'>
@@ -7,7 +8,7 @@ export type Pace = Shape<'Pace'>
 
 export const sendersQuery = queryOptions({
   queryKey: ['senders'],
-  queryFn: async () => (await ask(api.GET('/api/senders', { params: { query: { limit: 100 } } }))).data,
+  queryFn: () => readAll((query) => ask(api.GET('/api/senders', { params: { query } }))),
 })
 
 export const senderQuery = (id: string) =>

@@ -1,6 +1,7 @@
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { Link, useNavigate, useSearch } from '@tanstack/react-router'
 import { api, ask } from '../../api/client'
+import { readAll } from '../../api/read-all'
 import type { Entry } from '../../api/types'
 import { StatusBadge } from '../../ui/badge'
 import { type Column, DataTable } from '../../ui/data-table'
@@ -22,7 +23,7 @@ export function Calendar() {
   const zone = useZone()
   const campaigns = useQuery({
     queryKey: ['campaigns', 'calendar'],
-    queryFn: async () => (await ask(api.GET('/api/campaigns', { params: { query: { limit: 100 } } }))).data,
+    queryFn: () => readAll((query) => ask(api.GET('/api/campaigns', { params: { query } })), 500),
   })
   return (
     <>

@@ -17,6 +17,7 @@ import { ProblemNote } from '../../ui/problem-note'
 import { Loading } from '../../ui/spinner'
 import { Time } from '../../ui/time'
 import { say } from '../../ui/toasts'
+import { whereIs } from './where-is'
 
 type Row = Entry<'/api/enrollments'>
 const STATES = ['active', 'paused', 'completed', 'stopped'] as const
@@ -78,17 +79,7 @@ export function EnrollmentTable({ campaignId }: { readonly campaignId: string })
       head: 'Where',
       width: 'minmax(0,1fr)',
       from: 'sm',
-      cell: (row) => (
-        <span>
-          {row.position.node === null
-            ? row.finished_at === null
-              ? 'on the last stretch'
-              : 'the end'
-            : row.position.arrived
-              ? `at ${row.position.node}`
-              : `on the way to ${row.position.node}`}
-        </span>
-      ),
+      cell: (row) => <span>{whereIs(row)}</span>,
     },
     {
       id: 'reason',

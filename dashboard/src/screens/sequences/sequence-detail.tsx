@@ -14,7 +14,8 @@ import { QueryView } from '../../ui/query-view'
 import { Time } from '../../ui/time'
 import { EnrollmentTable } from './enrollment-table'
 import { GraphView } from './graph-view'
-import { campaignsOfQuery, type Sequence, sequenceQuery, templatesQuery } from './sequence-queries'
+import { templateChoices } from '../templates/template-queries'
+import { campaignsOfQuery, type Sequence, sequenceQuery } from './sequence-queries'
 
 export function SequenceDetail() {
   const { id } = useParams({ strict: false }) as { id: string }
@@ -129,7 +130,7 @@ function Detail({ sequence }: { readonly sequence: Sequence }) {
 }
 
 const useTemplateName = () => {
-  const templates = useQuery(templatesQuery).data ?? []
+  const templates = useQuery(templateChoices).data ?? []
   return (id: string) => templates.find((one) => one.id === id)?.name ?? id
 }
 

@@ -15,11 +15,12 @@ import { say } from '../../ui/toasts'
 import { UnsavedGuard } from '../../ui/unsaved'
 import { useDebounced } from '../../ui/use-debounced'
 import { GraphEditor } from './graph-editor'
-import { type Node, type Sequence, sequenceQuery, templatesQuery } from './sequence-queries'
+import { templateChoices } from '../templates/template-queries'
+import { type Node, type Sequence, sequenceQuery } from './sequence-queries'
 import { isChain, StepsEditor } from './steps-editor'
 
 export function NewSequence() {
-  const templates = useQuery(templatesQuery)
+  const templates = useQuery(templateChoices)
   return (
     <QueryView query={templates}>
       {([first]) =>
@@ -66,7 +67,7 @@ function Editor({ sequence, name: given, ...before }: { readonly sequence?: Sequ
   const [name, setName] = useState(given)
   const [draft, setDraft] = useState<Draft>({ start: before.start, nodes: before.nodes })
   const [saved, setSaved] = useState(false)
-  const templates = useQuery(templatesQuery).data ?? []
+  const templates = useQuery(templateChoices).data ?? []
   const body = { name, start: draft.start, nodes: draft.nodes }
   const asked = useDebounced(body)
   const check = useQuery({

@@ -2,6 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import { Link, useNavigate } from '@tanstack/react-router'
 import { Plus } from 'lucide-react'
 import { api, ask } from '../../api/client'
+import { readAll } from '../../api/read-all'
 import { useMayAct } from '../../shell/session'
 import { Button } from '../../ui/button'
 import { Empty } from '../../ui/empty'
@@ -14,7 +15,7 @@ export function SequenceList() {
   const navigate = useNavigate()
   const sequences = useQuery({
     queryKey: ['sequences'],
-    queryFn: async () => (await ask(api.GET('/api/sequences', { params: { query: { limit: 100 } } }))).data,
+    queryFn: () => readAll((query) => ask(api.GET('/api/sequences', { params: { query } }))),
   })
   return (
     <>

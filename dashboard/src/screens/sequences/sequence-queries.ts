@@ -1,5 +1,6 @@
 import { queryOptions } from '@tanstack/react-query'
 import { api, ask } from '../../api/client'
+import { readAll } from '../../api/read-all'
 import type { Shape } from '../../api/types'
 import { describeCondition } from './condition-words'
 
@@ -14,19 +15,12 @@ export const sequenceQuery = (id: string) =>
     queryFn: () => ask(api.GET('/api/sequences/{id}', { params: { path: { id } } })),
   })
 
-export const templatesQuery = queryOptions({
-  queryKey: ['templates', 'names'],
-  queryFn: async () => (await ask(api.GET('/api/templates', { params: { query: { limit: 100 } } }))).data,
-})
-
 /** The campaigns that walk people through this sequence. */
 export const campaignsOfQuery = (sequenceId: string) =>
   queryOptions({
     queryKey: ['campaigns', 'of', sequenceId],
-    queryFn: async () => {
-      const { data } = await ask(api.GET('/api/campaigns', { params: { query: { limit: 100 } } }))
-      return data.filter((campaign) => campaign.sequence_id === sequenceId)
-    },
+    queryFn: () =>
+      readAll((page) => ask(api.GET('/api/campaigns', { params: { query: { ...page, sequence_id: sequenceId } } }))),
   })
 
 export const describeDelay = ({ days = 0, hours = 0, minutes = 0 }: Delay): string => {

@@ -2,6 +2,7 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { Plus } from 'lucide-react'
 import { type FormEvent, useState } from 'react'
 import { api, ask } from '../../api/client'
+import { readAll } from '../../api/read-all'
 import type { Shape } from '../../api/types'
 import { Badge } from '../../ui/badge'
 import { Button } from '../../ui/button'
@@ -46,7 +47,7 @@ function KeyTable() {
   const [revoking, setRevoking] = useState<ApiKey | null>(null)
   const keys = useQuery({
     queryKey: ['settings', 'keys'],
-    queryFn: async () => (await ask(api.GET('/api/api-keys', { params: { query: { limit: 100 } } }))).data,
+    queryFn: () => readAll((query) => ask(api.GET('/api/api-keys', { params: { query } }))),
   })
   return (
     <Panel flush>

@@ -2,6 +2,7 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { UserPlus } from 'lucide-react'
 import { type FormEvent, useState } from 'react'
 import { api, ask } from '../../api/client'
+import { readAll } from '../../api/read-all'
 import type { Shape } from '../../api/types'
 import { useSession } from '../../shell/session'
 import { Badge } from '../../ui/badge'
@@ -43,7 +44,7 @@ function PeopleTable() {
   const [disabling, setDisabling] = useState<Person | null>(null)
   const people = useQuery({
     queryKey: ['settings', 'people'],
-    queryFn: async () => (await ask(api.GET('/api/admin/users', { params: { query: { limit: 100 } } }))).data,
+    queryFn: () => readAll((query) => ask(api.GET('/api/admin/users', { params: { query } }))),
   })
   const refresh = () => client.invalidateQueries({ queryKey: ['settings', 'people'] })
   const link = useMutation({

@@ -46,7 +46,7 @@ export const templatePages = infiniteQueryOptions({
 /** To choose from. */
 export const templateChoices = queryOptions({
   queryKey: ['templates', 'choices'],
-  queryFn: () => readAll((query) => ask(api.GET('/api/templates', { params: { query } })), 200),
+  queryFn: () => readAll((query) => ask(api.GET('/api/templates', { params: { query } }))),
 })
 
 export const versionPages = (id: string) =>

@@ -1,8 +1,8 @@
 import type { ReactNode } from 'react'
-import { ThemeSwitch } from '../../shell/layout'
+import { ThemeSwitch } from './layout'
 
-/** What is seen before anybody is known. */
-export const LoginFrame = ({ title, children }: { readonly title: string; readonly children: ReactNode }) => (
+/** What is seen before anybody is known, and where nothing is. */
+export const BareFrame = ({ title, children }: { readonly title: string; readonly children: ReactNode }) => (
   <main className="flex min-h-screen flex-col items-center justify-center gap-6 p-4">
     <div className="flex items-center gap-2 text-lg font-semibold">
       <img src="./icon.svg" alt="" className="size-8" />
