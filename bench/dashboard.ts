@@ -1,56 +1,102 @@
 import { parseArgs } from 'node:util'
 import type * as EndpointsModule from '../src/http/endpoints.js'
 import type { Postrider } from '../src/index.js'
+import { planDashboard } from '../test/support/build-dashboard.js'
 import { plainError } from '../test/support/services/plain-error.js'
 import { ask, openForCampaigns } from './campaign/campaign-ground.js'
+import { fillSingle } from './dashboard/fill-emails.js'
 import { prepareGround } from './dashboard/ground.js'
 import { type Reads, readsOf } from './dashboard/reads.js'
+import { measureScrolling, PASSWORD } from './dashboard/scroll.js'
+import type { Place } from './delivery/open-postrider.js'
 import { type Bar, formatBars } from './support/bars.js'
 import { openBenchDatabases } from './support/bench-databases.js'
 import { compilePostrider } from './support/compile-postrider.js'
 import { describeMachine, readPostgresSettings } from './support/machine.js'
 import { writeResults } from './support/results.js'
 import { median } from './support/statistics.js'
-import { formatCount, formatFigure, formatTable } from './support/table.js'
+import { formatCount, formatFigure, formatRatio, formatTable } from './support/table.js'
 
-const MOST_MS = 200
+const PARTS = ['reads', 'scroll'] as const
+type PartName = (typeof PARTS)[number]
+const EMAILS: Readonly<Record<PartName, number>> = { reads: 1_000_000, scroll: 100_000 }
 const HOURS = 24
 
+const MOST_MS = 200
+/** A frame at 60 a second, of which the browser needs some for itself. */
+const MOST_WORK_MS = 12
+/** Beside so few rows that nothing about them could be slow. */
+const FEW_ROWS = 500
+
 /**
- * Everything that screens and API clients read, on a busy system with a million emails: no answer may take long, whatever
- * is asked for, how far back, or whether there is any. A path that nobody listed here ends the run: it would be the one.
- *
- * Beside it the obvious statement for the first screen's numbers: every email of the workspace grouped by its state.
+ * What the dashboard needs of server and browser. `reads`: everything that screens and API clients read, on a busy system
+ * with a million emails: no answer may take long, whatever is asked for, how far back, or whether there is any. A path
+ * that nobody listed here ends the run: it would be the one. Beside it the obvious statement for the first screen's
+ * numbers: every email of the workspace grouped by its state. `scroll`: the email queue in a browser with a hundred
+ * thousand rows, beside itself with a few.
  */
 export async function run(args: string[]): Promise<void> {
-  const { emails, rounds } = readSettings(args)
+  const settings = readSettings(args)
   const machine = describeMachine()
   const databases = await openBenchDatabases()
   const compiled = await compilePostrider()
   try {
     const postgres = await readPostgresSettings(databases.adminUrl)
     console.log(`machine  ${JSON.stringify(machine)}\npostgres ${JSON.stringify(postgres)}\n`)
-    const databaseUrl = await databases.create('dashboard')
-    const place = { postriderUrl: compiled.url, databaseUrl, dataDirectory: '', smtp: null }
-    const postrider = await openForCampaigns(place)
-    try {
-      console.log(`${formatCount(emails)} emails of ${HOURS} hours`)
-      const ground = await prepareGround(postrider, emails, HOURS)
-      await databases.checkpoint()
-      const { ENDPOINTS } = (await import(`${compiled.url}http/endpoints.js`)) as typeof EndpointsModule
-      const paths = ENDPOINTS.filter(({ method }) => method === 'get').map(({ path }) => path)
-      const found = await measure(postrider, await readsOf(postrider, ground, paths), rounds)
-      const naive = await countNaively(postrider, rounds)
-      const worst = found.toSorted((a, b) => b.worstMs - a.worstMs)
-      const shown = [...worst, { path: '(naive) count every email by state', middleMs: naive, worstMs: naive }]
-      console.log(
-        formatTable(
-          ['GET', 'middle ms', 'worst ms'],
-          shown.map(({ path, middleMs, worstMs }) => [path, formatFigure(middleMs), formatFigure(worstMs)]),
-        ),
-      )
-      const counting = found.find(({ path }) => path === '/admin/email-counts')!
-      const bars: Bar[] = [
+    const parts: Part[] = []
+    for (const name of settings.only) {
+      const databaseUrl = await databases.create(`dashboard_${name}`)
+      const place = { postriderUrl: compiled.url, databaseUrl, dataDirectory: '', smtp: null }
+      const emails = settings.emails ?? EMAILS[name]
+      console.log(`${name}: ${formatCount(emails)} emails of ${HOURS} hours`)
+      const measure = name === 'reads' ? measureReads : measureScroll
+      const part = await measure(place, { emails, rounds: settings.rounds, settle: () => databases.checkpoint() })
+      console.log(`\n${part.table}\n`)
+      parts.push(part)
+    }
+    const bars = parts.flatMap((part) => part.bars)
+    console.log(`${formatBars(bars)}\n`)
+    const found = Object.fromEntries(parts.map(({ name, seen }) => [name, seen]))
+    console.log(writeResults('dashboard', { machine, postgres, settings, bars, ...found }))
+  } finally {
+    compiled.remove()
+    await databases.close()
+  }
+}
+
+interface Part {
+  readonly name: PartName
+  readonly table: string
+  readonly bars: readonly Bar[]
+  readonly seen: object
+}
+
+interface Load {
+  readonly emails: number
+  readonly rounds: number
+  /** What was written before is written to the disk, so that it is not written while something is measured. */
+  readonly settle: () => Promise<void>
+}
+
+async function measureReads(place: Place, { emails, rounds, settle }: Load): Promise<Part> {
+  const postrider = await openForCampaigns(place)
+  try {
+    const ground = await prepareGround(postrider, emails, HOURS)
+    await settle()
+    const { ENDPOINTS } = (await import(`${place.postriderUrl}http/endpoints.js`)) as typeof EndpointsModule
+    const paths = ENDPOINTS.filter(({ method }) => method === 'get').map(({ path }) => path)
+    const found = await timeReads(postrider, await readsOf(postrider, ground, paths), rounds)
+    const naive = await countNaively(postrider, rounds)
+    const worst = found.toSorted((a, b) => b.worstMs - a.worstMs)
+    const shown = [...worst, { path: '(naive) count every email by state', middleMs: naive, worstMs: naive }]
+    const counting = found.find(({ path }) => path === '/admin/email-counts')!
+    return {
+      name: 'reads',
+      table: formatTable(
+        ['GET', 'middle ms', 'worst ms'],
+        shown.map(({ path, middleMs, worstMs }) => [path, formatFigure(middleMs), formatFigure(worstMs)]),
+      ),
+      bars: [
         {
           name: `no read over ${MOST_MS} ms`,
           value: `${formatFigure(worst[0]!.worstMs)} ms (${worst[0]!.path})`,
@@ -61,15 +107,56 @@ export async function run(args: string[]): Promise<void> {
           value: `${formatFigure(counting.middleMs)} of ${formatFigure(naive)} ms`,
           pass: counting.middleMs < naive,
         },
-      ]
-      console.log(`\n${formatBars(bars)}\n`)
-      console.log(writeResults('dashboard', { machine, postgres, settings: { emails, rounds }, bars, naive, found }))
-    } finally {
-      await postrider.stop()
+      ],
+      seen: { naive, found },
     }
   } finally {
-    compiled.remove()
-    await databases.close()
+    await postrider.stop()
+  }
+}
+
+async function measureScroll(place: Place, { emails, settle }: Load): Promise<Part> {
+  const build = planDashboard()
+  await build.make()
+  const postrider = await openForCampaigns(place, { adminPassword: PASSWORD, dashboardDirectory: build.directory })
+  try {
+    await fillSingle(postrider.context.db, { emails, hours: HOURS })
+    await postrider.context.db.query('vacuum analyze')
+    await settle()
+    const found = await measureScrolling(postrider, place.postriderUrl, [FEW_ROWS, emails])
+    const [few, many] = [found[0]!, found.at(-1)!]
+    return {
+      name: 'scroll',
+      table: formatTable(
+        ['rows', 'frames', 'work ms', 'frame ms', 'p99', 'blank rows', 'jump ms', 'worst'],
+        found.map((one) => [
+          formatCount(one.rows),
+          formatCount(one.frames),
+          formatFigure(one.workMs),
+          formatFigure(one.frameMs),
+          formatFigure(one.p99FrameMs),
+          formatCount(one.blankRows),
+          formatFigure(one.jumpMs),
+          formatFigure(one.worstJumpMs),
+        ]),
+      ),
+      bars: [
+        {
+          name: `${formatCount(emails)} rows are loaded`,
+          value: formatCount(many.rows),
+          pass: many.rows === emails,
+        },
+        {
+          name: `a frame is at most ${MOST_WORK_MS} ms of work, or 1.3 times that of ${formatCount(few.rows)} rows`,
+          value: `${formatFigure(many.workMs)} ms, ${formatRatio(many.workMs / few.workMs)}`,
+          pass: many.workMs <= Math.max(MOST_WORK_MS, 1.3 * few.workMs),
+        },
+      ],
+      seen: { found },
+    }
+  } finally {
+    await postrider.stop()
+    build.remove()
   }
 }
 
@@ -80,7 +167,7 @@ interface Seen {
 }
 
 /** The first time counts like any other: somebody opens that screen first. */
-async function measure(postrider: Postrider, reads: Reads, rounds: number): Promise<Seen[]> {
+async function timeReads(postrider: Postrider, reads: Reads, rounds: number): Promise<Seen[]> {
   const seen: Seen[] = []
   for (const path of reads) {
     const took: number[] = []
@@ -108,9 +195,20 @@ async function countNaively({ context: { db } }: Postrider, rounds: number): Pro
 function readSettings(args: string[]) {
   const { values } = parseArgs({
     args,
-    options: { emails: { type: 'string', default: '1000000' }, rounds: { type: 'string', default: '5' } },
+    options: {
+      /** Comma-separated parts, to look at some only. */
+      only: { type: 'string', default: PARTS.join(',') },
+      /** Of every part, instead of what each has. */
+      emails: { type: 'string' },
+      rounds: { type: 'string', default: '5' },
+    },
   })
-  return { emails: count(values.emails), rounds: count(values.rounds) }
+  const only = values.only.split(',').map((text) => {
+    const name = PARTS.find((one) => one === text.trim())
+    if (!name) throw plainError(`There is no part "${text}". There are ${PARTS.join(', ')}.`)
+    return name
+  })
+  return { only, emails: values.emails === undefined ? null : count(values.emails), rounds: count(values.rounds) }
 }
 
 function count(text: string): number {
