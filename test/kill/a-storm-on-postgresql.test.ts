@@ -26,7 +26,7 @@ const place = async () => {
 }
 
 describe('while workers and the API are killed and the mail server misbehaves, on PostgreSQL,', () => {
-  test('nothing goes out twice, nothing is lost, nothing is guessed', { timeout: 600_000 }, async () => {
+  test('nothing goes out twice, nothing is lost, nothing is guessed', { timeout: 1_800_000 }, async () => {
     const options = { ...storms, ...(await place()), ...HOLD, onUncertain: 'hold' as const }
     const { broken, counts, ends, missed } = await storm('hold', options)
     expect(broken).toEqual([])
@@ -37,7 +37,7 @@ describe('while workers and the API are killed and the mail server misbehaves, o
     expect(counts['lostAnswers']).toBeGreaterThan(0)
   })
 
-  test('with resend only what was uncertain goes out twice, unchanged', { timeout: 600_000 }, async () => {
+  test('with resend only what was uncertain goes out twice, unchanged', { timeout: 1_800_000 }, async () => {
     const options = { ...storms, ...(await place()), ...RESEND, onUncertain: 'resend' as const }
     const { broken, counts, ends, missed } = await storm('resend', options)
     expect(broken).toEqual([])

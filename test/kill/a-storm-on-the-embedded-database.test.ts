@@ -33,7 +33,7 @@ const place = () => {
 }
 
 describe('while the owner and its attached workers are killed and the mail server misbehaves, on the embedded database,', () => {
-  test('nothing goes out twice, nothing is lost, nothing is guessed', { timeout: 600_000 }, async () => {
+  test('nothing goes out twice, nothing is lost, nothing is guessed', { timeout: 1_800_000 }, async () => {
     const options = { ...storms, ...place(), ...HOLD, onUncertain: 'hold' as const }
     const { broken, counts, ends, missed } = await storm('hold', options)
     expect(broken).toEqual([])
@@ -44,7 +44,7 @@ describe('while the owner and its attached workers are killed and the mail serve
     expect(counts['lostAnswers']).toBeGreaterThan(0)
   })
 
-  test('with resend only what was uncertain goes out twice, unchanged', { timeout: 600_000 }, async () => {
+  test('with resend only what was uncertain goes out twice, unchanged', { timeout: 1_800_000 }, async () => {
     const options = { ...storms, ...place(), ...RESEND, onUncertain: 'resend' as const }
     const { broken, counts, ends, missed } = await storm('resend', options)
     expect(broken).toEqual([])

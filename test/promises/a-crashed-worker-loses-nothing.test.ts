@@ -63,7 +63,7 @@ const newActions = (count: number, from = 0) => Array.from({ length: count }, (_
 const isEffect = (type: string) => type === 'effect'
 
 describe('killed without warning, again and again,', () => {
-  test('workers on PostgreSQL lose nothing and repeat nothing', { timeout: 400_000 }, async () => {
+  test('workers on PostgreSQL lose nothing and repeat nothing', { timeout: 1_800_000 }, async () => {
     const kills = sized(24, 200)
     const { happened, hits } = await killWorkers('PostgreSQL', { kills, size: 4, slowMs: 40, freezes: true })
     // Otherwise the kills would prove nothing: they must have hit work in every phase.
@@ -73,14 +73,14 @@ describe('killed without warning, again and again,', () => {
     expect(happened.uncertain.not).toBeGreaterThan(kills / 10)
   })
 
-  test('workers attached to an embedded database lose nothing and repeat nothing', { timeout: 400_000 }, async () => {
+  test('workers attached to an embedded database lose nothing and repeat nothing', { timeout: 1_800_000 }, async () => {
     const [kind, kills] = ['the embedded database', sized(9, 24)] as const
     const { happened, hits } = await killWorkers(kind, { kills, size: 3, slowMs: 30, freezes: false })
     expect(hits.kills).toBeGreaterThan(kills / 2)
     expect(happened.states.uncertain).toBeGreaterThan(0)
   })
 
-  test('the owner of an embedded database loses nothing and repeats nothing', { timeout: 400_000 }, async () => {
+  test('the owner of an embedded database loses nothing and repeats nothing', { timeout: 1_800_000 }, async () => {
     const [ACTIONS, KILLS] = [sized(1_000, 2_000), sized(4, 12)]
     const random = announcedRandom('kills of the owner')
     const copy = copyEmbeddedTemplate(inject('embeddedTemplate'))
