@@ -1,4 +1,5 @@
 import type { EnrollmentState } from '../domain/enrollment.js'
+import type { ActionState } from '../domain/states.js'
 import type { Position } from '../domain/walk.js'
 import { isId } from '../id.js'
 import type { Sql } from './client.js'
@@ -90,6 +91,25 @@ async function find(sql: Sql, workspaceId: string, id: string, lock: string): Pr
   return rows[0] ?? null
 }
 
+/** The first of its emails that has not gone out. */
+export interface NextEmail {
+  readonly nodeId: string
+  readonly state: ActionState
+  readonly reasonCode: string | null
+  readonly runAt: Date
+}
+
+export interface ListedEnrollment extends Enrollment {
+  /** Null when none is planned, and once it is over. */
+  readonly next: NextEmail | null
+}
+
+const NEXT = `(select json_build_object('nodeId', action.node_id, 'state', action.state, 'reasonCode', action.reason_code,
+    'runAt', action.run_at)
+  from postrider.scheduled_actions action
+  where action.enrollment_id = enrollments.id and action.type = 'send' and action.state <> 'done' and finished_at is null
+  order by action.created_at, action.id limit 1) as next`
+
 export interface EnrollmentFilter {
   readonly campaignId?: string
   readonly contactId?: string
@@ -102,15 +122,17 @@ export async function listEnrollments(
   workspaceId: string,
   { campaignId, contactId, state }: EnrollmentFilter,
   { limit, after, before }: { readonly limit: number; readonly after?: string; readonly before?: string },
-): Promise<Enrollment[]> {
-  const { rows } = await sql.query<Enrollment>(
-    `select ${COLUMNS} from postrider.enrollments
+): Promise<ListedEnrollment[]> {
+  const { rows } = await sql.query<ListedEnrollment>(
+    `select ${COLUMNS}, ${NEXT} from postrider.enrollments
      where workspace_id = $1 and ($2::uuid is null or campaign_id = $2) and ($3::uuid is null or contact_id = $3)
        and ($4::text is null or state = $4) and ($5::uuid is null or id < $5) and ($6::uuid is null or id > $6)
      order by id ${before === undefined ? 'desc' : 'asc'} limit $7`,
     [workspaceId, campaignId ?? null, contactId ?? null, state ?? null, after ?? null, before ?? null, limit],
   )
-  return before === undefined ? rows : rows.toReversed()
+  // JSON knows no dates.
+  const listed = rows.map((row) => ({ ...row, next: row.next && { ...row.next, runAt: new Date(row.next.runAt) } }))
+  return before === undefined ? listed : listed.toReversed()
 }
 
 /** Of these contacts, or the one an email belongs to; in an order, so that two who lock several do so alike. */

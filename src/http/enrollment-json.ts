@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi'
-import type { Enrollment } from '../db/enrollments.js'
+import type { Enrollment, ListedEnrollment } from '../db/enrollments.js'
 import { statusOf } from '../domain/email-status.js'
 import { ENROLLMENT_STATES } from '../domain/enrollment.js'
 import { showId } from '../id.js'
@@ -33,6 +33,20 @@ const shape = {
 }
 
 export const enrollmentSchema = z.strictObject(shape).openapi('EnrollmentSummary')
+
+export const listedEnrollmentSchema = z
+  .strictObject({
+    ...shape,
+    next: z
+      .strictObject({
+        node: z.string(),
+        status: emailStatus,
+        scheduled_at: instant.openapi({ description: 'When it is or was due.' }),
+      })
+      .nullable()
+      .openapi({ description: 'The first of its emails that has not gone out; null when none is planned.' }),
+  })
+  .openapi('ListedEnrollment')
 
 export const wholeEnrollmentSchema = z
   .strictObject({
@@ -83,6 +97,15 @@ export const toEnrollment = (enrollment: Enrollment): z.input<typeof enrollmentS
   created_at: enrollment.createdAt.toISOString(),
   moved_at: enrollment.movedAt.toISOString(),
   finished_at: enrollment.finishedAt?.toISOString() ?? null,
+})
+
+export const toListedEnrollment = (enrollment: ListedEnrollment): z.input<typeof listedEnrollmentSchema> => ({
+  ...toEnrollment(enrollment),
+  next: enrollment.next && {
+    node: enrollment.next.nodeId,
+    status: statusOf(enrollment.next.state, enrollment.next.reasonCode),
+    scheduled_at: enrollment.next.runAt.toISOString(),
+  },
 })
 
 export const toWholeEnrollment = ({

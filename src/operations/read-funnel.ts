@@ -1,4 +1,4 @@
-import { countPlaces, countSentByNode } from '../db/campaign-funnel.js'
+import { countPlaces, countPlacesByEmail, countSentByNode } from '../db/campaign-funnel.js'
 import { findSequence, findSequenceVersion } from '../db/sequences.js'
 import { PostriderError } from '../errors.js'
 import { getCampaign } from './campaigns.js'
@@ -9,6 +9,8 @@ export interface Funnel {
   readonly sequenceId: string
   readonly version: number
   readonly nodes: readonly FunnelNode[]
+  /** Have nothing before them but the end. */
+  readonly ending: number
   readonly completed: number
   /** Wherever they were. */
   readonly stopped: number
@@ -19,7 +21,7 @@ export interface FunnelNode {
   readonly type: string
   /** Have come to it and wait there. */
   readonly here: number
-  /** Are on their way to it; the emails in between are planned. */
+  /** It comes next for them; with too many people to count their emails, those in between are passed over. */
   readonly coming: number
   readonly paused: number
   readonly stopped: number
@@ -35,9 +37,10 @@ export async function readFunnel(context: Context, workspaceId: string, campaign
   if (campaign.sequenceId === null)
     throw new PostriderError('campaign_not_ready', 'This campaign has no sequence: everybody gets one email.')
   const { db } = context
-  const places = await countPlaces(db, campaign.id)
-  const people = places.reduce((sum, place) => sum + place.people, 0)
-  const sent = people > MOST_COUNTED ? null : await countSentByNode(db, campaign.id)
+  const roughly = await countPlaces(db, campaign.id)
+  const isCountable = roughly.reduce((sum, place) => sum + place.people, 0) <= MOST_COUNTED
+  const places = isCountable ? await countPlacesByEmail(db, campaign.id) : roughly
+  const sent = isCountable ? await countSentByNode(db, campaign.id) : null
   const { sequenceId, sequenceVersion } = campaign
   // Until it is launched, what it would be launched with.
   const version =
@@ -60,6 +63,7 @@ export async function readFunnel(context: Context, workspaceId: string, campaign
     sequenceId,
     version: version.version,
     nodes,
+    ending: count(({ node, state }) => node === null && (state === 'active' || state === 'paused')),
     completed: count(({ state }) => state === 'completed'),
     stopped: count(({ state }) => state === 'stopped'),
   }

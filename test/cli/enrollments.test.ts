@@ -117,7 +117,10 @@ test('a sequence is launched, looked at, and its walks are paused, resumed and s
     /state +stopped\n(?:.*\n)+ {2}step 2 {2}em_\w+ {2}canceled .*\n.*Stopped by the command line\.\n$/,
   )
   const listed = await run('enrollments', 'list', '--limit', '1')
-  expect(listed.stdout).toMatch(/^ID +CONTACT +STATE +NODE +WHY\nenr_\w+ +\w+@example\.com +active +the end\n$/)
+  // As wide as a terminal that nobody asked: 80 columns.
+  expect(listed.stdout).toMatch(
+    /^ID +CONTACT +STATE +NEXT \(UTC\)\nenr_\w+ +cyd@exam\S+ +active +\d{4}-\d\d-\d\d .*\n$/,
+  )
   expect(listed.stderr).toMatch(/^There are more: --after enr_\w+\n$/)
 })
 

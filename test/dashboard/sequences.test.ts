@@ -71,7 +71,11 @@ describe('sequences', () => {
 
     await page.goto(`/admin/sequences/${sequenceId}`)
     await page.getByText('2 sent').waitFor()
-    await page.getByText('2 coming').waitFor()
+    await page.getByText('2 get it next').waitFor()
+    await page
+      .getByText(/^before /)
+      .first()
+      .waitFor()
     expect(await dashboard.findObstacles(page)).toEqual([])
     await post('events/send', { event: 'replied', email: 'ada@example.com' })
     await page.getByText('1 stopped on the way').waitFor()
@@ -79,7 +83,7 @@ describe('sequences', () => {
     await page.getByText('The contact replied.').waitFor()
     await page.getByLabel('Show').selectOption('active')
     await page.getByRole('link', { name: 'grace@example.com' }).click()
-    await page.getByRole('heading', { level: 1, name: 'Grace in a sequence' }).waitFor()
+    await page.getByRole('heading', { level: 1, name: 'Grace in Onboarding' }).waitFor()
     await page.getByRole('button', { name: 'Pause' }).click()
     await page.getByRole('button', { name: 'Resume' }).click()
     await page.getByRole('button', { name: 'Pause' }).waitFor()

@@ -79,11 +79,11 @@ describe.each(DATABASE_KINDS)('a walk through a sequence, on %s', (kind) => {
       const at = (node: string) => nodes.find((one: { node: string }) => one.node === node)
       return { clicked: at('clicked'), hello: at('hello'), thanks: at('thanks'), completed, stopped }
     }
-    expect(await funnel()).toMatchObject({ clicked: { coming: 3, here: 0 }, hello: { sent: 0 } })
+    expect(await funnel()).toMatchObject({ clicked: { coming: 0, here: 0 }, hello: { coming: 3, here: 0, sent: 0 } })
     await go(0)
     expect(await funnel()).toMatchObject({
       clicked: { coming: 0, here: 3, type: 'wait_for', sent: null },
-      hello: { sent: 3 },
+      hello: { coming: 0, sent: 3 },
     })
     await event({ event: 'clicked', email: 'ada@example.com' })
     await event({ event: 'replied', email: 'bob@example.com' })
@@ -94,6 +94,59 @@ describe.each(DATABASE_KINDS)('a walk through a sequence, on %s', (kind) => {
       thanks: { sent: 1 },
       completed: 1,
       stopped: 1,
+    })
+  })
+
+  it('through nothing but emails is counted at the one that comes next', async () => {
+    const { id } = await launched(await world.thread(), ['ada', 'bob', 'cyd'])
+    const funnel = async () => {
+      const { nodes, ...rest } = await get(`campaigns/${id}/funnel`)
+      const coming = nodes.map((one: { coming: number; paused: number }) => [one.coming, one.paused])
+      return { coming, ending: rest.ending, completed: rest.completed, stopped: rest.stopped }
+    }
+    const next = async (name: string) => {
+      const { data } = await get(`enrollments?campaign_id=${id}&contact_id=${await world.contact(name)}`)
+      return data[0].next
+    }
+    const [first, second, third] = (await walk('ada')).emails
+    expect(await next('ada')).toEqual({ node: first.step.node, status: 'scheduled', scheduled_at: first.scheduled_at })
+    expect((await funnel()).coming).toEqual([
+      [3, 0],
+      [0, 0],
+      [0, 0],
+    ])
+    await go(0)
+    expect(await next('ada')).toMatchObject({ node: second.step.node, status: 'scheduled' })
+    await event({ event: 'replied', email: 'bob@example.com' })
+    await post(`enrollments/${(await walk('cyd')).id}/pause`)
+    expect(await next('bob')).toBeNull()
+    expect(await funnel()).toEqual({
+      coming: [
+        [0, 0],
+        [1, 1],
+        [0, 0],
+      ],
+      ending: 0,
+      completed: 0,
+      stopped: 1,
+    })
+    await go(2 * DAY)
+    expect(await next('ada')).toMatchObject({ node: third.step.node })
+    expect((await funnel()).coming).toEqual([
+      [0, 0],
+      [0, 1],
+      [1, 0],
+    ])
+    await go(3 * DAY)
+    expect(await next('ada')).toBeNull()
+    expect(await funnel()).toMatchObject({
+      coming: [
+        [0, 0],
+        [0, 1],
+        [0, 0],
+      ],
+      ending: 0,
+      completed: 1,
     })
   })
 

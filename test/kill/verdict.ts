@@ -47,6 +47,7 @@ export function judge(evidence: Evidence): Verdict {
     faults: handOvers.filter(({ fault }) => fault).length,
     kills: deaths.length,
     openAtKills: [...caught].filter(({ answer }) => answer === null).length,
+    placesAtKills: deaths.reduce((sum, { most }) => sum + most, 0),
     mostUncertainPerKill: 0,
     lostAnswers: wishes.reduce((sum, { lostAnswers }) => sum + lostAnswers, 0),
     abandoned: wishes.filter(({ abandoned }) => abandoned).length,

@@ -1,8 +1,8 @@
 import type { Command } from 'commander'
-import { type Enrollment, type EnrollmentFilter, listEnrollments } from '../../db/enrollments.js'
+import { type Enrollment, type EnrollmentFilter, listEnrollments, type ListedEnrollment } from '../../db/enrollments.js'
 import { statusOf } from '../../domain/email-status.js'
 import { ENROLLMENT_STATES } from '../../domain/enrollment.js'
-import { toEnrollment, toWholeEnrollment } from '../../http/enrollment-json.js'
+import { toEnrollment, toListedEnrollment, toWholeEnrollment } from '../../http/enrollment-json.js'
 import { showId } from '../../id.js'
 import type { Context } from '../../operations/context.js'
 import { pauseEnrollment, resumeEnrollment, stopEnrollment } from '../../operations/enrollments.js'
@@ -68,7 +68,7 @@ async function list(flags: ListFlags): Promise<void> {
     const found = await listEnrollments(db, id, filter, { limit: limit + 1, ...after })
     const enrollments = found.slice(0, limit)
     const more = found.length > limit
-    if (flags.json) return printJson({ object: 'list', has_more: more, data: enrollments.map(toEnrollment) })
+    if (flags.json) return printJson({ object: 'list', has_more: more, data: enrollments.map(toListedEnrollment) })
     if (enrollments.length === 0) return note('No enrollments.')
     print(formatTable(enrollments, COLUMNS, terminalWidth()))
     if (more) note(`There are more: --after ${showId('enr', enrollments.at(-1)!.id)}`)
@@ -80,12 +80,17 @@ function whoWalks({ address, contactId }: Enrollment): string {
   return address ?? showId('ctc', contactId)
 }
 
+/** The email that comes next, or what it waits for without one; and of one that is over, why. */
+function whatIsNext({ next, nodeId, state, reason }: ListedEnrollment): string {
+  if (next) return `${next.runAt.toISOString().slice(0, 16).replace('T', ' ')} ${next.nodeId}`
+  return state === 'stopped' ? (reason ?? '') : (nodeId ?? 'the end')
+}
+
 const COLUMNS = [
   { title: 'ID', cell: ({ id }: Enrollment) => showId('enr', id) },
   { title: 'CONTACT', cell: whoWalks, mayBeCut: true as const },
   { title: 'STATE', cell: ({ state }: Enrollment) => state },
-  { title: 'NODE', cell: ({ nodeId }: Enrollment) => nodeId ?? 'the end', mayBeCut: true as const },
-  { title: 'WHY', cell: ({ reason }: Enrollment) => reason ?? '', mayBeCut: true as const },
+  { title: 'NEXT (UTC)', cell: whatIsNext, mayBeCut: true as const },
 ]
 
 async function show(text: string, flags: Flags): Promise<void> {

@@ -16,12 +16,16 @@ const funnelSchema = z
         node: z.string(),
         type: z.string(),
         here: count.openapi({ description: 'Have come to it, and wait there.' }),
-        coming: count.openapi({ description: 'Are on their way to it; the emails in between are planned.' }),
+        coming: count.openapi({
+          description:
+            'It comes next for them. With too many people to count their emails, the emails in between are passed over.',
+        }),
         paused: count,
         stopped: count.openapi({ description: 'Were stopped here, or on their way to it.' }),
         sent: count.nullable().openapi({ description: 'Its emails that went out; null: too many people to count.' }),
       }),
     ),
+    ending: count.openapi({ description: 'Have nothing before them but the end.' }),
     completed: count.openapi({ description: 'Came to the end.' }),
     stopped: count,
   })

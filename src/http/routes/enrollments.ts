@@ -8,8 +8,10 @@ import {
   enrolledSchema,
   enrollmentSchema,
   enrollmentState,
+  listedEnrollmentSchema,
   toEnrolled,
   toEnrollment,
+  toListedEnrollment,
   toWholeEnrollment,
   wholeEnrollmentSchema,
 } from '../enrollment-json.js'
@@ -83,7 +85,7 @@ export const enrollmentEndpoints: readonly Endpoint[] = [
       state: enrollmentState.optional(),
     }),
     answers: 'A page of enrollments.',
-    answer: listOf(enrollmentSchema),
+    answer: listOf(listedEnrollmentSchema),
     async run({ options, caller, query }) {
       const page = readPage(query, 'enr')
       const filter = {
@@ -93,7 +95,7 @@ export const enrollmentEndpoints: readonly Endpoint[] = [
       }
       const wanted = { ...page, limit: page.limit + 1 }
       const found = await listEnrollments(options.context.db, caller.workspaceId, filter, wanted)
-      return asList(found.map(toEnrollment), page)
+      return asList(found.map(toListedEnrollment), page)
     },
   }),
   keyed({

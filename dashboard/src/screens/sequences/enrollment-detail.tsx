@@ -11,6 +11,10 @@ import { Confirm } from '../../ui/dialog'
 import { Facts, PageHead, Panel } from '../../ui/panel'
 import { QueryView } from '../../ui/query-view'
 import { Time, ZoneSwitch } from '../../ui/time'
+import { campaignQuery } from '../campaigns/campaign-queries'
+import { senderQuery } from '../senders/sender-queries'
+import { sequenceQuery } from './sequence-queries'
+import { whereIs } from './where-is'
 
 export function EnrollmentDetail() {
   const { id } = useParams({ strict: false }) as { id: string }
@@ -41,10 +45,14 @@ function Detail({ walk }: { readonly walk: Shape<'Enrollment'> }) {
     queryFn: () => ask(api.GET('/api/contacts/{id}', { params: { path: { id: walk.contact_id } } })),
     retry: false,
   }).data
+  const campaign = useQuery({ ...campaignQuery(walk.campaign_id), retry: false }).data
+  const sequence = useQuery({ ...sequenceQuery(walk.sequence_id), retry: false }).data
+  const sender = useQuery({ ...senderQuery(walk.sender_id), retry: false }).data
+  const next = walk.finished_at === null ? walk.emails.find(({ status }) => status !== 'sent') : undefined
   return (
     <>
       <PageHead
-        title={contact ? `${contact.name ?? contact.email} in a sequence` : 'A walk through a sequence'}
+        title={`${contact?.name ?? contact?.email ?? 'Somebody'} in ${sequence?.name ?? 'a sequence'}`}
         lead={
           <span className="flex flex-wrap items-center gap-2">
             <StatusBadge status={walk.state} /> {walk.explain}
@@ -71,12 +79,7 @@ function Detail({ walk }: { readonly walk: Shape<'Enrollment'> }) {
         <Panel title="Walk">
           <Facts
             facts={[
-              [
-                'At',
-                walk.position.node === null
-                  ? 'the end'
-                  : `${walk.position.node}${walk.position.arrived ? '' : ' (on the way)'}`,
-              ],
+              ['Where', whereIs({ ...walk, next: next?.step ? { ...next, node: next.step.node } : null })],
               [
                 'Contact',
                 <Link key="c" to="/contacts/$id" params={{ id: walk.contact_id }} className="underline">
@@ -86,19 +89,19 @@ function Detail({ walk }: { readonly walk: Shape<'Enrollment'> }) {
               [
                 'Campaign',
                 <Link key="m" to="/campaigns/$id" params={{ id: walk.campaign_id }} className="underline">
-                  open
+                  {campaign?.name ?? walk.campaign_id}
                 </Link>,
               ],
               [
                 'Sequence',
                 <Link key="s" to="/sequences/$id" params={{ id: walk.sequence_id }} className="underline">
-                  open
+                  {sequence?.name ?? walk.sequence_id}
                 </Link>,
               ],
               [
                 'Sender',
                 <Link key="d" to="/senders/$id" params={{ id: walk.sender_id }} className="underline">
-                  open
+                  {sender?.name ?? sender?.address ?? walk.sender_id}
                 </Link>,
               ],
               ['Begun', <Time key="b" at={walk.created_at} />],

@@ -82,6 +82,13 @@ export function EnrollmentTable({ campaignId }: { readonly campaignId: string })
       cell: (row) => <span>{whereIs(row)}</span>,
     },
     {
+      id: 'next',
+      head: 'Next email',
+      width: '8.5rem',
+      from: 'sm',
+      cell: (row) => (row.next ? <Time at={row.next.scheduled_at} /> : '—'),
+    },
+    {
       id: 'reason',
       head: 'Why',
       width: 'minmax(0,1fr)',

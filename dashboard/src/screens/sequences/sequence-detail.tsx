@@ -159,7 +159,7 @@ function Funnel({ sequence, campaignId }: { readonly sequence: Sequence; readonl
   })
   return (
     <QueryView query={funnel}>
-      {({ nodes, completed, stopped }) => {
+      {({ nodes, ending, completed, stopped }) => {
         const of = new Map(nodes.map((one) => [one.node, one]))
         return (
           <>
@@ -174,13 +174,18 @@ function Funnel({ sequence, campaignId }: { readonly sequence: Sequence; readonl
                   <>
                     {one.sent !== null && <Badge mood="good">{one.sent.toLocaleString()} sent</Badge>}
                     {one.here > 0 && <Badge mood="calm">{one.here.toLocaleString()} here</Badge>}
-                    {one.coming > 0 && <Badge>{one.coming.toLocaleString()} coming</Badge>}
+                    {one.coming > 0 && (
+                      <Badge mood={one.type === 'send' ? 'calm' : 'plain'}>
+                        {one.coming.toLocaleString()} {one.type === 'send' ? 'get it next' : 'coming'}
+                      </Badge>
+                    )}
                     {one.paused > 0 && <Badge mood="warn">{one.paused.toLocaleString()} paused</Badge>}
                   </>
                 )
               }}
             />
             <p className="flex flex-wrap items-center gap-2 border-t px-4 py-3 text-sm text-soft">
+              {ending > 0 && `${ending.toLocaleString()} on the last stretch · `}
               <StatusBadge status="completed" /> {completed.toLocaleString()} came to the end ·{' '}
               <StatusBadge status="stopped" /> {stopped.toLocaleString()} stopped on the way (replied, bounced,
               unsubscribed, or by hand)
