@@ -93,7 +93,9 @@ async function measureParts(house: House, settings: Settings): Promise<Part[]> {
   const settled = { connections: best?.entry.connections ?? connections[0]! }
   if (wants('latency')) {
     const perSecond = settings.perSecond ?? Math.round((best?.perSecond.median ?? Number.NaN) / 2)
-    const load = { ...settled, rounds, perSecond, seconds: settings.seconds }
+    const peer = bestOf(standings, 'nodemailer')
+    const nodemailerPerSecond = peer ? Math.round(peer.perSecond.median / 2) : null
+    const load = { ...settled, rounds, perSecond, nodemailerPerSecond, seconds: settings.seconds }
     const reports = await measureLatency(house, load)
     const table = formatLatency(reports, load)
     parts.push({ name: 'latency', table, bars: judgeLatency(reports, load), seen: { load, reports } })

@@ -3,19 +3,21 @@ import type { Contender } from './deliver-role.js'
 import { emailTo, SENDER } from './email.js'
 import { CONCURRENCY_PER_CONNECTION, MESSAGES_PER_CONNECTION, type Place } from './open-postrider.js'
 
+export const poolOf = ({ port, connections }: NonNullable<Place['smtp']>) => ({
+  pool: true as const,
+  host: '127.0.0.1',
+  port,
+  ignoreTLS: true,
+  maxConnections: connections,
+  maxMessages: MESSAGES_PER_CONNECTION,
+})
+
 /**
  * Bare, as most applications use it: a pool, and `sendMail`. Nothing is written down anywhere, so a crash forgets what
  * was not sent and a broken connection may send twice.
  */
-export function openNodemailer({ port, connections }: NonNullable<Place['smtp']>): Contender {
-  const transport = createTransport({
-    pool: true,
-    host: '127.0.0.1',
-    port,
-    ignoreTLS: true,
-    maxConnections: connections,
-    maxMessages: MESSAGES_PER_CONNECTION,
-  })
+export function openNodemailer(smtp: NonNullable<Place['smtp']>): Contender {
+  const transport = createTransport(poolOf(smtp))
   let accepted = 0
 
   return {
@@ -29,7 +31,7 @@ export function openNodemailer({ port, connections }: NonNullable<Place['smtp']>
           accepted += sent.accepted.length
         }
       }
-      await Promise.all(Array.from({ length: connections * CONCURRENCY_PER_CONNECTION }, caller))
+      await Promise.all(Array.from({ length: smtp.connections * CONCURRENCY_PER_CONNECTION }, caller))
     },
     verify: async (emails) => {
       if (accepted !== emails) throw new Error(`${emails} emails were to be sent, but ${accepted} were accepted.`)

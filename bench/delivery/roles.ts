@@ -7,6 +7,7 @@ export const ROLES = {
   serve: async () => (await import('./serve-role.js')).runServer,
   post: async () => (await import('./post-role.js')).post,
   work: async () => (await import('./work-role.js')).work,
+  sendSteadily: async () => (await import('./send-steadily-role.js')).sendSteadily,
   feed: async () => (await import('./feed-role.js')).feed,
   plan: async () => (await import('../campaign/plan-role.js')).plan,
   planNaively: async () => (await import('../campaign/naive-role.js')).planNaively,
