@@ -1,6 +1,7 @@
 import { MOST_ATTRIBUTE_BYTES, MOST_ATTRIBUTES, type NewContact } from '../domain/contact.js'
 import { isId, newId } from '../id.js'
 import type { Sql } from './client.js'
+import { type Cursor, isBackwards, PATIENCE_MS, searchOn } from './search-on.js'
 
 export interface Contact extends NewContact {
   readonly id: string
@@ -14,13 +15,6 @@ export interface ContactFilter {
   readonly address?: string
   /** Part of an address or a name. */
   readonly q?: string
-}
-
-/** By id: `after` is the last one seen, `before` the first. */
-export interface ContactPage {
-  readonly limit: number
-  readonly after?: string
-  readonly before?: string
 }
 
 const COLUMNS = `contacts.id, contacts.workspace_id as "workspaceId", contacts.address,
@@ -55,22 +49,49 @@ export async function findContactByAddress(
 const NAMED = (q: string) => `(position(lower(${q}) in lower(name collate "C")) > 0
   or octet_length(name) <> char_length(name) and position(lower(${q}) in lower(name)) > 0)`
 
-/** Newest first. */
-export async function listContacts(
+export interface ContactPage {
+  /** Newest first. */
+  readonly contacts: readonly Contact[]
+  /** Nothing beyond this contact was looked at; null when everything was, or the page is full. */
+  readonly searchedUntil: string | null
+}
+
+/** Contacts that one look at part of an address or a name goes through. */
+const LOOKED_AT = 20_000
+
+/** A page, or as much of it as is found in a moment: no index knows parts of words. */
+export async function searchContacts(
   sql: Sql,
   workspaceId: string,
   { address, q }: ContactFilter,
-  { limit, after, before }: ContactPage,
-): Promise<Contact[]> {
+  cursor: Cursor,
+  { patienceMs = PATIENCE_MS, lookedAt = LOOKED_AT } = {},
+): Promise<ContactPage> {
+  const { ids, searchedUntil } = await searchOn(cursor, patienceMs, async (rest) => {
+    const order = isBackwards(rest) ? 'asc' : 'desc'
+    const { rows } = await sql.query<{ ids: string[]; until: string | null }>(
+      `with candidates as materialized (
+         select id, folded_address, name from postrider.contacts
+         where workspace_id = $1 and ($2::text is null or folded_address = $2)
+           and ($4::uuid is null or id < $4) and ($5::uuid is null or id > $5)
+         order by id ${order} limit case when $3::text is null then $6 else $7::int end
+       ), found as materialized (
+         select id from candidates
+         where $3::text is null or position(lower($3) in folded_address) > 0 or ${NAMED('$3')}
+         order by id ${order} limit $6
+       )
+       select array(select id from found order by id desc) as ids,
+         case when $3::text is not null and (select count(*) from found) < $6
+           then (select id from candidates order by id ${order} offset $7::int - 1 limit 1) end as until`,
+      [workspaceId, address ?? null, q ?? null, rest.after ?? null, rest.before ?? null, rest.limit, lookedAt],
+    )
+    return { ids: rows[0]!.ids, searchedUntil: rows[0]!.until }
+  })
   const { rows } = await sql.query<Contact>(
-    `select ${COLUMNS} from postrider.contacts
-     where workspace_id = $1 and ($2::text is null or folded_address = $2)
-       and ($3::text is null or position(lower($3) in folded_address) > 0 or ${NAMED('$3')})
-       and ($4::uuid is null or id < $4) and ($5::uuid is null or id > $5)
-     order by id ${before === undefined ? 'desc' : 'asc'} limit $6`,
-    [workspaceId, address ?? null, q ?? null, after ?? null, before ?? null, limit],
+    `select ${COLUMNS} from postrider.contacts where workspace_id = $1 and id = any ($2::uuid[]) order by id desc`,
+    [workspaceId, ids],
   )
-  return before === undefined ? rows : rows.toReversed()
+  return { contacts: rows, searchedUntil }
 }
 
 /** Null when there is no such contact. Throws the database's unique violation when the address is another's. */

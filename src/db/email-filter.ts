@@ -15,11 +15,3 @@ export interface EmailFilter {
   readonly createdAfter?: Date
   readonly createdBefore?: Date
 }
-
-export interface Cursor {
-  /** Older than this one. */
-  readonly after?: string
-  /** Newer than this one. */
-  readonly before?: string
-  readonly limit: number
-}

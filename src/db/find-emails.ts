@@ -1,7 +1,11 @@
 import { firstIdAt } from '../id.js'
 import type { Sql } from './client.js'
-import type { Cursor, EmailFilter } from './email-filter.js'
+import type { EmailFilter } from './email-filter.js'
 import { chooseSources } from './email-sources.js'
+import { type Cursor, type Found, isBackwards } from './search-on.js'
+
+/** Candidates of each source that are looked at for one page. */
+export const LOOKED_AT = 20_000
 
 /**
  * Finds the ids of emails, those with a message and those of campaigns, newest first.
@@ -10,16 +14,6 @@ import { chooseSources } from './email-sources.js'
  * unfound within that is not searched for at any price. The answer then says how far was looked, and the next page goes
  * on from there. So a page costs the same with a thousand emails and with a million.
  */
-export interface Found {
-  /** Newest first, whichever way one pages. */
-  readonly ids: readonly string[]
-  /** Nothing beyond this was looked at; null when everything was, or the page is full. */
-  readonly searchedUntil: string | null
-}
-
-/** Candidates of each source that are looked at for one page. */
-export const LOOKED_AT = 20_000
-
 export async function findEmails(
   sql: Sql,
   workspaceId: string,
@@ -59,12 +53,13 @@ async function openSearch(
   sql: Sql,
   workspaceId: string,
   filter: EmailFilter,
-  { after, before, limit }: Cursor,
+  cursor: Cursor,
   lookedAt: number,
 ): Promise<Search> {
   const values: unknown[] = [workspaceId]
   const bind = (value: unknown) => `$${values.push(value)}`
-  const backwards = before !== undefined && after === undefined
+  const { after, before, limit } = cursor
+  const backwards = isBackwards(cursor)
   const order = backwards ? 'asc' : 'desc'
   // Ids sort by the time they were made.
   const bounds = [

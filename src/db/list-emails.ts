@@ -1,5 +1,5 @@
 import type { Sql } from './client.js'
-import type { Cursor, EmailFilter } from './email-filter.js'
+import type { EmailFilter } from './email-filter.js'
 import {
   CAMPAIGN_EMAILS,
   CAMPAIGN_SUMMARY,
@@ -11,6 +11,7 @@ import {
 } from './emails.js'
 import { findEmails } from './find-emails.js'
 import { ofMessage } from './of-email.js'
+import { type Cursor, PATIENCE_MS, searchOn } from './search-on.js'
 
 /** Emails as people see them in lists, those with a message and those of campaigns, newest first. */
 export interface EmailPage {
@@ -18,9 +19,6 @@ export interface EmailPage {
   /** Nothing beyond this email was looked at; null when everything was, or the page is full. */
   readonly searchedUntil: string | null
 }
-
-/** How long a search goes on by itself before it answers with how far it has come. */
-const PATIENCE_MS = 60
 
 /** A page, or as much of it as is found in a moment. */
 export async function searchEmails(
@@ -30,19 +28,10 @@ export async function searchEmails(
   cursor: Cursor,
   patienceMs = PATIENCE_MS,
 ): Promise<EmailPage> {
-  const started = performance.now()
-  const backwards = cursor.before !== undefined && cursor.after === undefined
-  let ids: readonly string[] = []
-  let rest = cursor
-  for (;;) {
-    const found = await findEmails(sql, workspaceId, filter, rest)
-    ids = backwards ? [...found.ids, ...ids] : [...ids, ...found.ids]
-    const { searchedUntil } = found
-    const left = cursor.limit - ids.length
-    if (searchedUntil === null || left === 0 || performance.now() - started > patienceMs)
-      return { emails: await readSummaries(sql, workspaceId, ids), searchedUntil: left === 0 ? null : searchedUntil }
-    rest = { ...(backwards ? { before: searchedUntil } : { after: searchedUntil }), limit: left }
-  }
+  const { ids, searchedUntil } = await searchOn(cursor, patienceMs, (rest) =>
+    findEmails(sql, workspaceId, filter, rest),
+  )
+  return { emails: await readSummaries(sql, workspaceId, ids), searchedUntil }
 }
 
 /** A whole page, however long it takes. */

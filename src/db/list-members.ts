@@ -1,5 +1,6 @@
-import type { Contact, ContactPage } from './contacts.js'
 import type { Sql } from './client.js'
+import type { Contact } from './contacts.js'
+import type { Cursor } from './search-on.js'
 
 /** A contact as somebody on a list. Whether it is subscribed is not stored: it is, unless its address has opted out. */
 export interface Member extends Contact {
@@ -22,7 +23,7 @@ export async function listMembers(
   sql: Sql,
   listId: string,
   { subscribed }: { readonly subscribed?: boolean },
-  { limit, after, before }: ContactPage,
+  { limit, after, before }: Cursor,
 ): Promise<Member[]> {
   const { rows } = await sql.query<Member>(
     `${MEMBERS} and ($2::boolean is null or (opt_outs.address is null) = $2)

@@ -1,10 +1,10 @@
-import { z } from '@hono/zod-openapi'
+import type { z } from '@hono/zod-openapi'
 import type { EmailFilter } from '../db/email-filter.js'
 import { foldAddress } from '../domain/address.js'
-import { type IdPrefix, readId, showId } from '../id.js'
+import { type IdPrefix, readId } from '../id.js'
 import { readInstant } from '../operations/prepare-email.js'
 import { emailStatus, emailSummarySchema } from './email-json.js'
-import { asList, listOf, type Page } from './pagination.js'
+import { searchedListOf } from './pagination.js'
 import { type InputProblem, refusal } from './problem.js'
 import { text } from './read-input.js'
 
@@ -55,21 +55,4 @@ export function readEmailFilter(given: Given, place: InputProblem['in'], prefix:
   return filter
 }
 
-export const searchedUntil = z.string().nullable().openapi({
-  description:
-    'Nothing beyond this id was looked at: go on with after (or before). Null when all was, or the page is full.',
-})
-
-export const emailListSchema = z.strictObject({
-  ...listOf(emailSummarySchema).shape,
-  searched_until: searchedUntil,
-})
-
-export const toEmailList = <Item>(items: readonly Item[], until: string | null, page: Page) => {
-  const list = asList(items, page)
-  return {
-    ...list,
-    has_more: list.has_more || until !== null,
-    searched_until: until && showId('em', until),
-  }
-}
+export const emailListSchema = searchedListOf(emailSummarySchema)

@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi'
-import { type IdPrefix, readId } from '../id.js'
+import { type IdPrefix, readId, showId } from '../id.js'
 import { refusal } from './problem.js'
 import { fields, text } from './read-input.js'
 
@@ -59,6 +59,29 @@ export const asList = <Item>(items: readonly Item[], { limit, before }: Page) =>
   has_more: items.length > limit,
   data: before === undefined ? items.slice(0, limit) : items.slice(-limit),
 })
+
+/** Of what is searched for a moment only. */
+export const searchedListOf = <Item extends z.ZodType>(item: Item) =>
+  z.strictObject({
+    ...listOf(item).shape,
+    searched_until: z.string().nullable().openapi({
+      description:
+        'Nothing beyond this id was looked at: go on with after (or before). Null when all was, or the page is full.',
+    }),
+  })
+
+export const asSearchedList = <Item>(
+  items: readonly Item[],
+  page: Page,
+  { prefix, searchedUntil }: { readonly prefix: IdPrefix; readonly searchedUntil: string | null },
+) => {
+  const list = asList(items, page)
+  return {
+    ...list,
+    has_more: list.has_more || searchedUntil !== null,
+    searched_until: searchedUntil && showId(prefix, searchedUntil),
+  }
+}
 
 /** The same page of a short list that was read whole, newest first. */
 export function pageOf<Item extends { readonly id: string }>(items: readonly Item[], page: Page): Item[] {

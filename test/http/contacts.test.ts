@@ -1,4 +1,6 @@
 import { describe, expect, it } from 'vitest'
+import { searchContacts } from '../../src/db/contacts.js'
+import { DEFAULT_WORKSPACE } from '../../src/id.js'
 import { makeAudience } from '../audience/audience-fixture.js'
 import { DATABASE_KINDS } from '../support/test-database.js'
 import { openApi } from './api-fixture.js'
@@ -37,6 +39,40 @@ describe.each(DATABASE_KINDS)('the contacts and lists of the API, on %s', (kind)
     await save({ email: 'cb@example.com', name: 'Charlotte Brontë' })
     for (const q of ['BRONTë', 'charl', 'te B'])
       expect(await list(`q=${encodeURIComponent(q)}`)).toEqual(['cb@example.com'])
+  })
+
+  it('are found by part of a name, so many looked at a time, whichever way one pages', async () => {
+    for (let i = 0; i < 23; i++)
+      await save({ email: `p${i}@example.com`, name: i % 3 === 0 ? `Fern ${i}` : `Moss ${i}` })
+    const ferns = [21, 18, 15, 12, 9, 6, 3, 0].map((i) => `p${i}@example.com`)
+    const found = await api.call('GET /api/contacts?q=fern&limit=5')
+    expect(found.body).toMatchObject({ has_more: true, searched_until: null })
+    const rest = await api.call(`GET /api/contacts?q=fern&after=${found.body.data.at(-1).id}`)
+    expect(rest.body).toMatchObject({ has_more: false, searched_until: null })
+    const emails = [...found.body.data, ...rest.body.data].map(({ email }: { email: string }) => email)
+    expect(emails).toEqual(ferns)
+
+    for (const side of ['after', 'before'] as const)
+      for (const lookedAt of [1, 2, 5, 23, 24]) {
+        let seen: string[] = []
+        let pages = 0
+        let cursor: string | undefined = side === 'after' ? undefined : '00000000-0000-0000-0000-000000000000'
+        do {
+          const { contacts, searchedUntil } = await searchContacts(
+            api.mail.context.db,
+            DEFAULT_WORKSPACE,
+            { q: 'fern' },
+            { limit: 3, ...(cursor !== undefined && { [side]: cursor }) },
+            { patienceMs: -1, lookedAt },
+          )
+          const addresses = contacts.map(({ address }) => address)
+          seen = side === 'after' ? [...seen, ...addresses] : [...addresses, ...seen]
+          const furthest = side === 'after' ? contacts.at(-1)?.id : contacts[0]?.id
+          cursor = searchedUntil ?? (contacts.length === 3 ? furthest : undefined)
+          expect(++pages).toBeLessThan(60)
+        } while (cursor !== undefined)
+        expect(seen).toEqual(ferns)
+      }
   })
 
   it('refuse what cannot be kept, and say where it is', async () => {

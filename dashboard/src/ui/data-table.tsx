@@ -1,6 +1,6 @@
 import { useVirtualizer } from '@tanstack/react-virtual'
 import { type CSSProperties, memo, type ReactNode, useCallback, useEffect, useMemo, useRef } from 'react'
-import { Spinner } from './spinner'
+import { Loading, Spinner } from './spinner'
 
 export interface Column<Row> {
   readonly id: string
@@ -93,7 +93,7 @@ export function DataTable<Row>({
     now!.onChange(changed)
   }, [])
 
-  if (rows.length === 0) return empty
+  if (rows.length === 0) return hasMore ? <Loading /> : empty
   return (
     <div
       ref={box}

@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { type Contact, listContacts } from '../../db/contacts.js'
+import { type Contact, searchContacts } from '../../db/contacts.js'
 import { listMemberships } from '../../db/list-members.js'
 import { findSuppressions } from '../../db/suppressions.js'
 import { foldAddress } from '../../domain/address.js'
@@ -51,7 +51,14 @@ async function list({ q, email, ...flags }: ListFlags): Promise<void> {
     const workspace = await getWorkspace(db, flags.workspace)
     const after = flags.after === undefined ? {} : { after: (await getContact(db, workspace.id, flags.after)).id }
     // One more than asked for tells whether there are more.
-    const found = await listContacts(db, workspace.id, filter, { limit: limit + 1, ...after })
+    // And all of them are looked at: whoever waits at a terminal can stop waiting.
+    const { contacts: found } = await searchContacts(
+      db,
+      workspace.id,
+      filter,
+      { limit: limit + 1, ...after },
+      { patienceMs: Number.POSITIVE_INFINITY },
+    )
     const contacts = found.slice(0, limit)
     const more = found.length > limit
     if (flags.json) return printJson({ object: 'list', has_more: more, data: contacts.map(toContact) })

@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi'
-import { type Contact, findContact, listContacts } from '../../db/contacts.js'
+import { type Contact, findContact, searchContacts } from '../../db/contacts.js'
 import { listMemberships } from '../../db/list-members.js'
 import { findSuppressions } from '../../db/suppressions.js'
 import { foldAddress } from '../../domain/address.js'
@@ -8,7 +8,7 @@ import { showId } from '../../id.js'
 import { changeContact, removeContact, saveContact } from '../../operations/contacts.js'
 import { contactSchema, shownContactSchema, toContact, toShownContact } from '../contact-json.js'
 import { type Call, type Endpoint, keyed } from '../endpoint.js'
-import { asList, listOf, pageQuery, readPage } from '../pagination.js'
+import { asSearchedList, pageQuery, readPage, searchedListOf } from '../pagination.js'
 import { fields, text } from '../read-input.js'
 
 /** What a contact is given as, here and on a list. */
@@ -42,16 +42,18 @@ export const contactEndpoints: readonly Endpoint[] = [
       q: text(1_000).optional().openapi({ description: 'Part of an address or a name.' }),
       email: text(4_000).optional().openapi({ description: 'This address.' }),
     }),
-    answers: 'A page of contacts, newest first.',
-    answer: listOf(contactSchema),
+    description:
+      'Newest first. Part of an address or a name (q) is looked for among the newest, for a moment: a page may then be short, and searched_until is where to go on from (after).',
+    answers: 'A page of contacts.',
+    answer: searchedListOf(contactSchema),
     async run({ options, caller, query: { q, email, ...query } }) {
       const page = readPage(query, 'ctc')
       const filter = { ...(q !== undefined && { q }), ...(email !== undefined && { address: foldAddress(email) }) }
-      const found = await listContacts(options.context.db, caller.workspaceId, filter, {
+      const found = await searchContacts(options.context.db, caller.workspaceId, filter, {
         ...page,
         limit: page.limit + 1,
       })
-      return asList(found.map(toContact), page)
+      return asSearchedList(found.contacts.map(toContact), page, { prefix: 'ctc', ...found })
     },
   }),
   keyed({

@@ -7,9 +7,9 @@ import { readEmail, readEmailPage } from '../../operations/read-emails.js'
 import { readEmailWalk } from '../../operations/read-enrollment.js'
 import { readInstant } from '../../operations/prepare-email.js'
 import { emailRef, emailSchema, toEmail, toEmailRef, toEmailSummary } from '../email-json.js'
-import { emailFilterShape, emailListSchema, readEmailFilter, toEmailList } from '../email-list-json.js'
+import { emailFilterShape, emailListSchema, readEmailFilter } from '../email-list-json.js'
 import { type Call, type Endpoint, keyed } from '../endpoint.js'
-import { pageQuery, readPage } from '../pagination.js'
+import { asSearchedList, pageQuery, readPage } from '../pagination.js'
 import { type InputProblem, refusal } from '../problem.js'
 import { fields, text } from '../read-input.js'
 
@@ -49,7 +49,7 @@ export const emailEndpoints: readonly Endpoint[] = [
         ...page,
         limit: page.limit + 1,
       })
-      return toEmailList(found.emails.map(toEmailSummary), found.searchedUntil, page)
+      return asSearchedList(found.emails.map(toEmailSummary), page, { prefix: 'em', ...found })
     },
   }),
   keyed({

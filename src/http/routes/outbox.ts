@@ -3,9 +3,8 @@ import type { EmailSummary } from '../../db/emails.js'
 import type { RetryPolicies } from '../../domain/retry.js'
 import { readEmailPage } from '../../operations/read-emails.js'
 import { emailRef, leadingDelivery, maxAttemptsOf, nextAttemptOf, toEmailRef, writeMailbox } from '../email-json.js'
-import { searchedUntil, toEmailList } from '../email-list-json.js'
 import { type Endpoint, keyed } from '../endpoint.js'
-import { listOf, pageQuery, readPage } from '../pagination.js'
+import { asSearchedList, pageQuery, readPage, searchedListOf } from '../pagination.js'
 import { decideFor } from './emails.js'
 import { massEndpoints } from './mass-decisions.js'
 
@@ -37,7 +36,7 @@ export const outboxEndpoints: readonly Endpoint[] = [
     description: 'Newest first: what waits, what is being sent, what failed, and what is uncertain.',
     query: pageQuery({ status: z.enum(OUTBOX_STATUSES).optional() }),
     answers: 'A page of entries.',
-    answer: z.strictObject({ ...listOf(entrySchema).shape, searched_until: searchedUntil }),
+    answer: searchedListOf(entrySchema),
     async run({ options, caller, query }) {
       const page = readPage(query, 'em')
       const filter = { status: query.status ?? OUTBOX_STATUSES }
@@ -46,7 +45,7 @@ export const outboxEndpoints: readonly Endpoint[] = [
         limit: page.limit + 1,
       })
       const entries = found.emails.map((email) => toEntry(email, options.retryPolicies))
-      return toEmailList(entries, found.searchedUntil, page)
+      return asSearchedList(entries, page, { prefix: 'em', ...found })
     },
   }),
   ...massEndpoints,

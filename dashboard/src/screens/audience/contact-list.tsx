@@ -3,6 +3,7 @@ import { Link, useNavigate, useSearch } from '@tanstack/react-router'
 import { Plus } from 'lucide-react'
 import { useEffect, useState } from 'react'
 import { api, ask } from '../../api/client'
+import { endOf } from '../../api/read-all'
 import type { Entry } from '../../api/types'
 import { useMayAct } from '../../shell/session'
 import { Button } from '../../ui/button'
@@ -83,7 +84,7 @@ export function ContactList() {
           params: { query: { limit: 100, ...(q && { q }), ...(pageParam && { after: pageParam }) } },
         }),
       ),
-    getNextPageParam: (page) => (page.has_more ? (page.data.at(-1)?.id ?? null) : null),
+    getNextPageParam: endOf,
   })
   const rows = contacts.data?.pages.flatMap(({ data }) => data) ?? []
   return (

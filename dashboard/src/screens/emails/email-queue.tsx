@@ -1,7 +1,8 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { useCallback, useMemo, useState } from 'react'
 import { api, ask as read } from '../../api/client'
-import type { Answer, Entry } from '../../api/types'
+import { endOf } from '../../api/read-all'
+import type { Entry } from '../../api/types'
 import { PagesView } from '../../live/pages-view'
 import { useLivePages } from '../../live/use-live-pages'
 import { useMayAct } from '../../shell/session'
@@ -37,10 +38,6 @@ export function EmailQueue() {
     </>
   )
 }
-
-/** A page may be short, or empty, because only so much is searched at a time: it says where to go on from. */
-const endOf = ({ has_more: more, searched_until: until, data }: Answer<'/api/emails'>): string | null =>
-  more ? (until ?? data.at(-1)?.id ?? null) : null
 
 function Queue({ filter, change }: { readonly filter: EmailFilter; readonly change: (change: FilterChange) => void }) {
   const client = useQueryClient()

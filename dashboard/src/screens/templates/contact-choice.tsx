@@ -1,11 +1,14 @@
 import { keepPreviousData, queryOptions, useQuery } from '@tanstack/react-query'
 import { useEffect, useState } from 'react'
 import { api, ask } from '../../api/client'
+import { readAll } from '../../api/read-all'
 import type { Shape } from '../../api/types'
 import { Choice, TextField } from '../../ui/field'
 import { useDebounced } from '../../ui/use-debounced'
 
 export type Person = Pick<Shape<'Contact'>, 'id' | 'email' | 'name' | 'attributes'>
+
+const MOST = 20
 
 /** The newest of a list, or of all; or whoever matches what is typed. */
 const peopleQuery = (listId: string | null, q: string) =>
@@ -15,9 +18,12 @@ const peopleQuery = (listId: string | null, q: string) =>
     queryFn: async (): Promise<Person[]> => {
       if (q === '' && listId !== null)
         return (
-          await ask(api.GET('/api/lists/{id}/contacts', { params: { path: { id: listId }, query: { limit: 20 } } }))
+          await ask(api.GET('/api/lists/{id}/contacts', { params: { path: { id: listId }, query: { limit: MOST } } }))
         ).data
-      return (await ask(api.GET('/api/contacts', { params: { query: { limit: 20, ...(q !== '' && { q }) } } }))).data
+      return readAll(
+        (page) => ask(api.GET('/api/contacts', { params: { query: { ...page, ...(q !== '' && { q }) } } })),
+        MOST,
+      )
     },
   })
 
