@@ -1,7 +1,7 @@
 import { defineConfig, type TestProjectInlineConfiguration } from 'vitest/config'
 import { LongestFirst } from './test/support/longest-first.js'
-import { NOT_QUICK, QUICK_START } from './test/support/quick-start.js'
-import { NOT_SHARING, SHARING } from './test/support/sharing.js'
+import { QUICK_START } from './test/support/quick-start.js'
+import { NOT_SHARING, SHARED_PROCESS, SHARING } from './test/support/sharing.js'
 
 const common = {
   setupFiles: ['test/support/leak-check.ts'],
@@ -31,24 +31,25 @@ export default defineConfig({
     allowOnly: false,
     dangerouslyIgnoreUnhandledErrors: false,
     projects: [
-      { test: { ...common, name: 'shared', include: shared, exclude: NOT_SHARING, isolate: false, execArgv: quick } },
+      {
+        test: {
+          ...common,
+          name: 'shared',
+          include: shared,
+          exclude: NOT_SHARING,
+          isolate: false,
+          execArgv,
+          env: { [SHARED_PROCESS]: '1' },
+        },
+      },
       // A process per file: what a file leaks, or kills, or sets in the environment, stays its own.
       {
         test: {
           ...common,
           name: 'alone',
-          include: [`test/!(${[...SHARING, ...NOT_QUICK].join('|')})/**/*.test.ts`, 'test/*.test.ts', ...NOT_SHARING],
+          include: [`test/!(${SHARING.join('|')})/**/*.test.ts`, 'test/*.test.ts', ...NOT_SHARING],
           isolate: true,
           execArgv: quick,
-        },
-      },
-      {
-        test: {
-          ...common,
-          name: 'long',
-          include: NOT_QUICK.map((name) => `test/${name}/**/*.test.ts`),
-          isolate: true,
-          execArgv,
         },
       },
     ],

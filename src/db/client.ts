@@ -1,4 +1,4 @@
-import { sql, type SQL } from 'drizzle-orm'
+import type { SQL } from 'drizzle-orm'
 import pg from 'pg'
 import { PostriderError } from '../errors.js'
 
@@ -197,6 +197,8 @@ export const joinTransaction = (tx: QueryRunner | DrizzleTransaction, now = 'now
 })
 
 async function runInDrizzle<Row>(tx: DrizzleTransaction, text: string, values: readonly unknown[] = []) {
+  // Loaded by who has it in use already: for everybody else it is a fifth of what there is to load at the start.
+  const { sql } = await import('drizzle-orm')
   const parts = text.split(/\$(\d+)/)
   const answer = await tx.execute(
     sql.join(parts.map((part, i) => (i % 2 === 0 ? sql.raw(part) : sql.param(values[Number(part) - 1])))),

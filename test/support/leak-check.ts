@@ -2,12 +2,14 @@ import { afterAll, inject } from 'vitest'
 import { persistingLeaks, watchForLeaks } from './find-leaks.js'
 import { withAdminConnection } from './services/admin-connection.js'
 import { forgetFileDatabase } from './services/file-database.js'
+import { keepEmbedded } from './services/kept-embedded.js'
 
 /**
  * Loaded by vitest before every test file. Hooks run in reverse, so this one, registered first, runs after all the
  * file's own: whatever is open then, nobody is going to close, and the file fails with its name.
  */
 const graceMs = 2000
+await keepEmbedded(inject('embeddedTemplate'))
 const watch = watchForLeaks()
 
 afterAll(async () => {

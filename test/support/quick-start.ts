@@ -3,6 +3,3 @@
  * PostgreSQL while it runs pays for itself in a server that stays, and takes a short test half of its processor time.
  */
 export const QUICK_START = '--liftoff-only'
-
-/** Folders of tests that keep one at work for minutes: there it pays. */
-export const NOT_QUICK = ['sequences']

@@ -3,6 +3,7 @@ import { connect, type Database } from '../../src/db/client.js'
 import { openEmbedded } from '../../src/db/embedded/open-embedded.js'
 import { copyEmbeddedTemplate } from './services/embedded-template.js'
 import { fileDatabase } from './services/file-database.js'
+import { takeKeptEmbedded } from './services/kept-embedded.js'
 
 /** Every promise of the kernel is kept on both: `describe.each(DATABASE_KINDS)('on %s', (kind) => …)`. */
 export const DATABASE_KINDS = ['PostgreSQL', 'the embedded database'] as const
@@ -76,8 +77,7 @@ export async function openTestDatabase(kind: DatabaseKind): Promise<TestDatabase
     const db = connect({ connection: { connectionString: databaseUrl }, maxConnections: 10, now: NOW })
     return control(db, { databaseUrl }, () => db.close())
   }
-  const copy = copyEmbeddedTemplate(inject('embeddedTemplate'))
-  const embedded = await openEmbedded({ directory: copy.directory })
+  const { embedded, directory, leave } = await openEmbeddedDatabase()
   const connection = { ...embedded.socket, user: 'postgres', database: 'postgres' }
   const db = connect({
     connection,
@@ -86,11 +86,22 @@ export async function openTestDatabase(kind: DatabaseKind): Promise<TestDatabase
     now: NOW,
     onNotify: (listener) => embedded.onNotify(listener),
   })
-  return control(db, { dataDirectory: copy.directory }, async () => {
+  return control(db, { dataDirectory: directory }, async () => {
     await db.close()
-    await embedded.close()
-    copy.remove()
+    await leave()
   })
+}
+
+async function openEmbeddedDatabase() {
+  const kept = takeKeptEmbedded()
+  if (kept) return { ...kept, leave: async () => kept.giveBack() }
+  const { directory, remove } = copyEmbeddedTemplate(inject('embeddedTemplate'))
+  const embedded = await openEmbedded({ directory })
+  const leave = async () => {
+    await embedded.close()
+    remove()
+  }
+  return { embedded, directory, leave }
 }
 
 async function control(

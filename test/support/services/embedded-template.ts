@@ -14,8 +14,9 @@ const prefix = join(tmpdir(), 'postrider-embedded-')
 
 /** A migrated data directory to copy: the first start of an embedded database takes seconds, a copy a fraction of one. */
 export async function createEmbeddedTemplate(): Promise<EmbeddedTemplate> {
-  const directory = mkdtempSync(prefix)
-  const remove = () => rmSync(directory, { recursive: true, force: true })
+  const home = mkdtempSync(prefix)
+  const directory = join(home, 'template')
+  const remove = () => rmSync(home, { recursive: true, force: true })
   try {
     const embedded = await openEmbedded({ directory })
     const connection = { ...embedded.socket, user: 'postgres', database: 'postgres' }
@@ -30,8 +31,7 @@ export async function createEmbeddedTemplate(): Promise<EmbeddedTemplate> {
   return { directory, remove }
 }
 
-export function copyEmbeddedTemplate(template: string): EmbeddedTemplate {
-  const directory = mkdtempSync(prefix)
+export function copyEmbeddedTemplate(template: string, directory = mkdtempSync(prefix)): EmbeddedTemplate {
   cpSync(template, directory, { recursive: true })
   return { directory, remove: () => rmSync(directory, { recursive: true, force: true }) }
 }
