@@ -2,14 +2,16 @@ import { afterAll, inject } from 'vitest'
 import { persistingLeaks, watchForLeaks } from './find-leaks.js'
 import { withAdminConnection } from './services/admin-connection.js'
 import { forgetFileDatabase } from './services/file-database.js'
-import { keepEmbedded } from './services/kept-embedded.js'
+import { SHARED_PROCESS } from './sharing.js'
 
 /**
  * Loaded by vitest before every test file. Hooks run in reverse, so this one, registered first, runs after all the
  * file's own: whatever is open then, nobody is going to close, and the file fails with its name.
  */
 const graceMs = 2000
-await keepEmbedded(inject('embeddedTemplate'))
+// Only there, because loading it takes a while and most processes run one file.
+if (process.env[SHARED_PROCESS] !== undefined)
+  await (await import('./services/kept-embedded.js')).keepEmbedded(inject('embeddedTemplate'))
 const watch = watchForLeaks()
 
 afterAll(async () => {

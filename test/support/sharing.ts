@@ -6,6 +6,7 @@
 export const SHARING = [
   'audience',
   'campaigns',
+  'dashboard',
   'domain',
   'http',
   'mime',

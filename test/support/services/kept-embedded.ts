@@ -1,7 +1,6 @@
 import { mkdtempSync } from 'node:fs'
 import { join } from 'node:path'
 import { type EmbeddedDatabase, openEmbedded } from '../../../src/db/embedded/open-embedded.js'
-import { SHARED_PROCESS } from '../sharing.js'
 import { copyEmbeddedTemplate } from './embedded-template.js'
 
 /** A process that runs many files has one embedded database for them, in turn: starting one costs more than most need it. */
@@ -15,7 +14,7 @@ let taken = false
 
 /** Called before anybody watches for leaks: it lives as long as the process. */
 export async function keepEmbedded(template: string): Promise<void> {
-  if (kept || process.env[SHARED_PROCESS] === undefined) return
+  if (kept) return
   // Inside the template's home, which is removed with all that is in it after the last file.
   const { directory } = copyEmbeddedTemplate(template, mkdtempSync(join(template, '..', 'kept-')))
   kept = { directory, embedded: await openEmbedded({ directory }) }
