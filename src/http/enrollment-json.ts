@@ -23,7 +23,8 @@ const shape = {
   email: z.string().nullable().openapi({ description: "The contact's address; null once the contact was removed." }),
   sender_id: z.string().openapi({ description: 'As whom all of its emails go out.' }),
   position: z.strictObject({ node: z.string().nullable(), arrived: z.boolean() }).openapi({
-    description: 'The node it is at, or on its way to with the emails in between planned; null is the end.',
+    description:
+      'The node it is at, or on its way to with the emails in between planned; null is the end. Of one that stopped, where it was.',
   }),
   reason: z.string().nullable().openapi({ description: 'Why it stopped.' }),
   reason_code: z.string().nullable(),
@@ -91,7 +92,11 @@ export const toEnrollment = (enrollment: Enrollment): z.input<typeof enrollmentS
   contact_id: showId('ctc', enrollment.contactId),
   email: enrollment.address,
   sender_id: showId('snd', enrollment.senderId),
-  position: { node: enrollment.nodeId, arrived: enrollment.arrived },
+  // The row keeps the last place it moved to. For one that was stopped that is where it was; one that completed is at the end.
+  position:
+    enrollment.state === 'completed'
+      ? { node: null, arrived: true }
+      : { node: enrollment.nodeId, arrived: enrollment.arrived },
   reason: enrollment.reason,
   reason_code: enrollment.reasonCode,
   created_at: enrollment.createdAt.toISOString(),

@@ -65,7 +65,7 @@ describe.each(DATABASE_KINDS)('a walk through a sequence, on %s', (kind) => {
     expect([again.status, again.body]).toMatchObject([200, { id: body.id, duplicate: true, moved: 0 }])
     await go(0)
     expect(await world.subjects()).toEqual(['hello for ada', 'hello for bob', 'thanks for ada'])
-    expect((await walk('ada')).state).toBe('completed')
+    expect(await walk('ada')).toMatchObject({ state: 'completed', position: { node: null, arrived: true } })
     await go(2 * DAY)
     expect(await world.subjects()).toEqual(['hello for ada', 'hello for bob', 'nudge for bob', 'thanks for ada'])
     expect((await walk('bob')).state).toBe('completed')
