@@ -9,6 +9,7 @@ import { DEFAULT_WORKSPACE, newId } from '../../src/id.js'
 import { countBuffers } from './count-buffers.js'
 import { explain } from './explain.js'
 import { type ClaimGround, laneId } from './ground.js'
+import { heldUnder, settledUnder } from '../../test/support/held-under.js'
 
 export const CLAIM = 500
 export const PROMOTION = 1_000
@@ -93,11 +94,13 @@ async function carryOut(sql: Sql, token: string): Promise<void> {
     [token],
   )
   const ids = rows.map(({ id }) => id)
-  await armActions(sql, token, ids)
+  await armActions(sql, heldUnder(token, ids))
   await settleActions(
     sql,
-    token,
-    ids.map((id) => ({ id, outcome: { kind: 'done' } })),
+    settledUnder(
+      token,
+      ids.map((id) => ({ id, outcome: { kind: 'done' } })),
+    ),
   )
   await dropLeases(sql, [token])
 }

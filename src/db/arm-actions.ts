@@ -1,4 +1,6 @@
+import type { Held } from '../domain/action.js'
 import type { Sql } from './client.js'
+import { FENCED, writeFence } from './fence.js'
 import { isLaneHeld } from './lanes.js'
 import { readWrittenIds, writtenIds } from './written-ids.js'
 
@@ -16,8 +18,9 @@ import { readWrittenIds, writtenIds } from './written-ids.js'
 const arm = (now: string) =>
   writtenIds(`
   update postrider.scheduled_actions action set state = 'armed', state_at = ${now}
-  where id = any ($1::uuid[]) and lease_token = $2 and state = 'leased'
-    and exists (select 1 from postrider.leases where token = $2 and expires_at > ${now})
+  where id = any ($1::uuid[]) and ${FENCED} and state = 'leased'
+    and lease_token = any (array(
+      select token from postrider.leases where token = any ($3::uuid[]) and expires_at > ${now}))
     and (action.expires_at is null or action.expires_at > ${now})
     and not exists (
       select 1 from postrider.lanes
@@ -25,6 +28,8 @@ const arm = (now: string) =>
   returning id`)
 
 /** Returns the ids that may be handed over. */
-export async function armActions(sql: Sql, token: string, ids: readonly string[]): Promise<ReadonlySet<string>> {
-  return readWrittenIds(await sql.query(arm(sql.now), [ids, token], { name: 'arm' }), ids)
+export async function armActions(sql: Sql, held: readonly Held[]): Promise<ReadonlySet<string>> {
+  const ids = held.map(({ id }) => id)
+  const tokens = [...new Set(held.map(({ leaseToken }) => leaseToken))]
+  return readWrittenIds(await sql.query(arm(sql.now), [ids, writeFence(held), tokens], { name: 'arm' }), ids)
 }

@@ -1,5 +1,6 @@
 import type { Outcome, Settlement } from '../domain/action.js'
 import type { Sql } from './client.js'
+import { FENCED, writeFence } from './fence.js'
 import { IN_DOUBT } from './in-doubt.js'
 import { countSent } from './count-sent.js'
 import { endTurns } from './turns.js'
@@ -8,7 +9,7 @@ import { recordAttempts, suppressRefused } from './record-attempts.js'
 import { readWrittenIds, writtenIds } from './written-ids.js'
 
 /**
- * Writes what became of actions, fenced by the token of their lease.
+ * Writes what became of actions, each fenced by the token of its lease. No action may be in it twice.
  *
  * A worker settles what it holds. One that lost the lease of an armed action, and learned the answer later, may still
  * settle it while it is `uncertain` under the same token: that answer is the evidence everybody waits for. In any other
@@ -34,7 +35,7 @@ const settleDone = (now: string, also: string, after: string) =>
     state = 'done', attempts = attempts + case state when 'uncertain' then 0 else 1 end, lease_token = null,
     needs_attention = false, reason = null, reason_code = null, state_at = ${now}
   where id = any ($1::uuid[])
-    and (lease_token = $2 and state in ('armed', 'uncertain') or in_doubt and state = 'uncertain')
+    and (${FENCED} and state in ('armed', 'uncertain') or in_doubt and state = 'uncertain')
   returning id`,
     also,
     after,
@@ -67,7 +68,7 @@ const settleOther = (now: string, also: string, after: string) =>
         from (select outcome, outcome ->> 'kind' as kind,
             action.in_doubt and outcome ->> 'kind' in ('failed', 'skipped') as ends_in_doubt
           from (select $3::jsonb -> action.id::text as outcome) given) asked) decided)
-  where id = any ($1::uuid[]) and lease_token = $2
+  where id = any ($1::uuid[]) and ${FENCED}
     and case $3::jsonb -> id::text ->> 'kind'
       when 'uncertain' then state = 'armed'
       when 'skipped' then state = 'leased'
@@ -78,28 +79,25 @@ const settleOther = (now: string, also: string, after: string) =>
   )
 
 /** Returns the ids that were written; the others are no longer this token's to settle. */
-export async function settleActions(
-  sql: Sql,
-  token: string,
-  settlements: readonly Settlement[],
-): Promise<ReadonlySet<string>> {
+export async function settleActions(sql: Sql, settlements: readonly Settlement[]): Promise<ReadonlySet<string>> {
   const done = settlements.filter(({ outcome }) => outcome.kind === 'done')
   await endTurns(sql, done)
-  if (done.length === settlements.length) return write(sql, settleDone, done, [token])
+  if (done.length === settlements.length) return write(sql, settleDone, done)
   const others = settlements.filter(({ outcome }) => outcome.kind !== 'done')
   const outcomes = Object.fromEntries(others.map(({ id, outcome }) => [id, encode(outcome)]))
-  const written = await write(sql, settleOther, others, [token, JSON.stringify(outcomes)])
+  const written = await write(sql, settleOther, others, [JSON.stringify(outcomes)])
   if (done.length === 0) return written
-  return new Set([...written, ...(await write(sql, settleDone, done, [token]))])
+  return new Set([...written, ...(await write(sql, settleDone, done))])
 }
 
 async function write(
   sql: Sql,
   statement: (now: string, also: string, after: string) => string,
   settlements: readonly Settlement[],
-  values: readonly unknown[],
+  more: readonly string[] = [],
 ): Promise<ReadonlySet<string>> {
   const ids = settlements.map(({ id }) => id)
+  const values = [writeFence(settlements), ...more]
   const attempts = recordAttempts(sql.now, settlements, values.length + 2)
   const suppressions = suppressRefused(sql.now, settlements, values.length + attempts.values.length + 2)
   const sent = countSent(settlements, values.length + attempts.values.length + suppressions.values.length + 2)

@@ -98,8 +98,13 @@ export interface Seen {
   readonly booking?: { readonly senderId: string; readonly day: string; readonly keepsGap?: true }
 }
 
-/** What became of one action. */
-export interface Settlement {
+/** An action, and the token of the lease it is held under. */
+export interface Held {
   readonly id: string
+  readonly leaseToken: string
+}
+
+/** What became of one action. */
+export interface Settlement extends Held {
   readonly outcome: Outcome
 }

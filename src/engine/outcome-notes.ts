@@ -60,7 +60,7 @@ export function createOutcomeNotes(directory: string, worker: string, log: Log):
         if (belongsToTheLiving(name, worker)) continue
         const path = join(directory, name)
         for (const { actionId, token, outcome } of readNotes(path))
-          settled += (await settleActions(db, token, [{ id: actionId, outcome }])).size
+          settled += (await settleActions(db, [{ id: actionId, leaseToken: token, outcome }])).size
         rmSync(path, { force: true })
         log.info({ file: name, settled }, 'replayed what a process that is gone had noted')
       }

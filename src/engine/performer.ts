@@ -3,7 +3,7 @@ import { armActions } from '../db/arm-actions.js'
 import { type Database, isDatabaseUnavailable } from '../db/client.js'
 import { completeAction, repeatAction } from '../db/complete-action.js'
 import { settleActions } from '../db/settle-actions.js'
-import type { LeasedAction, Outcome } from '../domain/action.js'
+import type { Held, LeasedAction, Outcome, Settlement } from '../domain/action.js'
 import { decideRetry, type RetryPolicies, type RetryPolicyName } from '../domain/retry.js'
 import type { Log } from '../log.js'
 import { groupCommit } from '../group-commit.js'
@@ -67,37 +67,14 @@ export function createPerformer(options: PerformerOptions): Performer {
     return made
   }
 
-  const arm = groupCommit<LeasedAction, boolean>(
-    (actions) =>
-      perLease(
-        actions,
-        (action) => action,
-        (token, group) =>
-          armActions(
-            db,
-            token,
-            group.map(({ id }) => id),
-          ),
-      ),
-    { maxItems: GROUP, maxFlushes: FLUSHES, restMs: REST_MS },
-  )
+  const arm = groupCommit<LeasedAction, boolean>((actions) => writeOnce(actions, (group) => armActions(db, group)), {
+    maxItems: GROUP,
+    maxFlushes: FLUSHES,
+    restMs: REST_MS,
+  })
 
-  interface Settling {
-    readonly action: LeasedAction
-    readonly outcome: Outcome
-  }
-  const settleGroup = (items: Settling[]) =>
-    perLease(
-      items,
-      ({ action }) => action,
-      (token, group) =>
-        settleActions(
-          db,
-          token,
-          group.map(({ action, outcome }) => ({ id: action.id, outcome })),
-        ),
-    )
-  const settle = groupCommit<Settling, boolean>(
+  const settleGroup = (items: Settlement[]) => writeOnce(items, (group) => settleActions(db, group))
+  const settle = groupCommit<Settlement, boolean>(
     async (items) => {
       try {
         return await settleGroup(items)
@@ -116,7 +93,7 @@ export function createPerformer(options: PerformerOptions): Performer {
   const record = async (action: LeasedAction, outcome: Outcome): Promise<boolean> => {
     try {
       const written = await whileAway(
-        () => settle({ action, outcome }),
+        () => settle({ id: action.id, leaseToken: action.leaseToken, outcome }),
         () => outcome.attempt && notes?.write({ actionId: action.id, token: action.leaseToken, outcome }),
       )
       notes?.remove(action.id)
@@ -228,24 +205,20 @@ class NotDone extends Error {
   }
 }
 
-/** A fenced write names one token, so a mixed group becomes one statement per lease; they share the disk's time. */
-async function perLease<Item>(
+/**
+ * A statement writes each action once. One that this worker lost and claimed again may be asked for twice, under its old
+ * and under its new token; whoever comes second is asked for after the first.
+ */
+async function writeOnce<Item extends Held>(
   items: readonly Item[],
-  actionOf: (item: Item) => LeasedAction,
-  write: (token: string, items: Item[]) => Promise<ReadonlySet<string>>,
+  write: (items: Item[]) => Promise<ReadonlySet<string>>,
 ): Promise<boolean[]> {
-  const groups = new Map<string, Item[]>()
-  for (const item of items) {
-    const { leaseToken } = actionOf(item)
-    const group = groups.get(leaseToken)
-    if (group) group.push(item)
-    else groups.set(leaseToken, [item])
-  }
-  const written = new Map(
-    await Promise.all([...groups].map(async ([token, group]) => [token, await write(token, group)] as const)),
-  )
-  return items.map((item) => {
-    const { leaseToken, id } = actionOf(item)
-    return written.get(leaseToken)!.has(id)
-  })
+  const first = new Map<string, Item>()
+  const again: Item[] = []
+  for (const item of items)
+    if (first.has(item.id)) again.push(item)
+    else first.set(item.id, item)
+  const written = await write([...first.values()])
+  const writtenAgain = again.length > 0 ? await writeOnce(again, write) : []
+  return items.map((item) => (first.get(item.id) === item ? written.has(item.id) : writtenAgain[again.indexOf(item)]!))
 }

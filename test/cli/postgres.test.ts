@@ -14,6 +14,7 @@ import { until } from '../support/until.js'
 import { askStatus } from './ask-status.js'
 import { keyOf, urlOf } from './printed-curl.js'
 import { type Cli, openCli } from './run-cli.js'
+import { heldUnder } from '../support/held-under.js'
 
 let built: BuiltPackage
 let cli: Cli
@@ -213,7 +214,7 @@ async function startAndStop(env: Record<string, string>): Promise<string> {
 async function claimAndArm(db: Database, id: string): Promise<void> {
   const token = newId()
   await claimActions(db, { token, worker: 'dead:0:0', limit: 10, leaseMs: 60_000, cursor: FIRST_LANE })
-  expect(await armActions(db, token, [id])).toEqual(new Set([id]))
+  expect(await armActions(db, heldUnder(token, [id]))).toEqual(new Set([id]))
   await db.query(`update postrider.leases set expires_at = now() - interval '1 second' where token = $1`, [token])
 }
 

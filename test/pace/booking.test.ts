@@ -11,6 +11,7 @@ import { getDailySentCount, getNextAvailableSlot, getRemainingQuota } from '../.
 import { recheckPace } from '../../src/operations/recheck-pace.js'
 import { seededRandom } from '../support/seeded-random.js'
 import { DATABASE_KINDS, openTestDatabase, type TestDatabase } from '../support/test-database.js'
+import { settledUnder } from '../support/held-under.js'
 
 const HOUR_MS = 3_600_000
 const AT = '2026-10-23T10:00:00.000Z' // a Friday, noon in Paris
@@ -241,17 +242,17 @@ describe.each(DATABASE_KINDS)('booking on %s', (kind) => {
       )
       return ids
     }
-    const done = (of: Sender, ids: readonly string[]): Settlement[] =>
-      ids.map((id) => ({ id, outcome: { kind: 'done', booking: { senderId: of.id, day: '2026-10-23' } } }))
+    const done = (of: Sender, ids: readonly string[], leaseToken: string): Settlement[] =>
+      ids.map((id) => ({ id, leaseToken, outcome: { kind: 'done', booking: { senderId: of.id, day: '2026-10-23' } } }))
 
     it('is counted with its settling, and not again when that is repeated or the lease was lost', async () => {
       const [paris, token] = [await sender({ dailyQuota: 9 }), newId()]
       await book(paris, 3)
       const ids = await armed(paris, 3, token)
-      await settleActions(database.db, newId(), done(paris, ids))
+      await settleActions(database.db, done(paris, ids, newId()))
       expect(await dayOf(paris, '2026-10-23')).toEqual({ booked: 3, sent: 0 })
-      await settleActions(database.db, token, done(paris, ids))
-      await settleActions(database.db, token, done(paris, ids))
+      await settleActions(database.db, done(paris, ids, token))
+      await settleActions(database.db, done(paris, ids, token))
       expect(await dayOf(paris, '2026-10-23')).toEqual({ booked: 3, sent: 3 })
     })
 
@@ -261,7 +262,7 @@ describe.each(DATABASE_KINDS)('booking on %s', (kind) => {
       const [id] = await armed(paris, 1, token)
       const booking = { senderId: paris.id, day: '2026-10-23' }
       const outcome = { kind: 'failed', reason: { code: 'message', text: 'no' }, booking } as const
-      await settleActions(database.db, token, [{ id: id!, outcome }])
+      await settleActions(database.db, settledUnder(token, [{ id: id!, outcome }]))
       expect(await dayOf(paris, '2026-10-23')).toEqual({ booked: 1, sent: 0 })
     })
 
@@ -273,10 +274,10 @@ describe.each(DATABASE_KINDS)('booking on %s', (kind) => {
         const token = newId()
         const settlements: Settlement[] = []
         for (const one of i % 2 === 0 ? all : all.toReversed())
-          settlements.push(...done(one, await armed(one, 3, token)))
-        groups.push({ token, settlements })
+          settlements.push(...done(one, await armed(one, 3, token), token))
+        groups.push(settlements)
       }
-      await Promise.all(groups.map(({ token, settlements }) => settleActions(database.db, token, settlements)))
+      await Promise.all(groups.map((settlements) => settleActions(database.db, settlements)))
       for (const one of all) expect(await dayOf(one, '2026-10-23')).toEqual({ booked: 60, sent: 60 })
     })
   })

@@ -33,19 +33,23 @@ describe('on PostgreSQL', () => {
     const senders = [await world.sender({}), await world.sender({})].toSorted((a, b) => (a.id < b.id ? -1 : 1))
     const [one, other] = [senders[0]!, senders[1]!]
     const [bulk, step] = [await world.leased(one, TODAY), await world.leased(other, TODAY, AT)]
-    const token = newId()
+    const leaseToken = newId()
     await database.db.query(
       `update postrider.scheduled_actions set state = 'armed', lease_token = $2 where id = any ($1::uuid[])`,
-      [[bulk.actionId, step.actionId], token],
+      [[bulk.actionId, step.actionId], leaseToken],
     )
     const settlements: Settlement[] = [
-      { id: bulk.actionId, outcome: { kind: 'done', booking: { senderId: one.id, day: TODAY } } },
-      { id: step.actionId, outcome: { kind: 'done', booking: { senderId: other.id, day: TODAY, keepsGap: true } } },
+      { id: bulk.actionId, leaseToken, outcome: { kind: 'done', booking: { senderId: one.id, day: TODAY } } },
+      {
+        id: step.actionId,
+        leaseToken,
+        outcome: { kind: 'done', booking: { senderId: other.id, day: TODAY, keepsGap: true } },
+      },
     ]
     let settling: Promise<ReadonlySet<string>> | undefined
     await database.db.transaction(async (tx) => {
       await lockSlotBook(tx, one, new Date(AT))
-      settling = settleActions(database.db, token, settlements)
+      settling = settleActions(database.db, settlements)
       settling.catch(() => undefined)
       await until('the settling waits for the day', world.isWaiting)
       await lockSlotBook(tx, other, new Date(AT))

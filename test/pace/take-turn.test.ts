@@ -8,6 +8,7 @@ import { newId } from '../../src/id.js'
 import { takeTurn } from '../../src/operations/take-turn.js'
 import { DATABASE_KINDS, openTestDatabase, type TestDatabase } from '../support/test-database.js'
 import { gapsBetween, type LeasedEmail, openPaceWorld } from './pace-world.js'
+import { settledUnder } from '../support/held-under.js'
 
 const AT = '2026-10-23T10:00:00.000Z' // a Friday, noon in Paris
 const TODAY = '2026-10-23'
@@ -183,7 +184,7 @@ describe.each(DATABASE_KINDS)('the turn of an email on %s', (kind) => {
   describe('is over', () => {
     const settle = async (email: LeasedEmail, outcome: Outcome) => {
       await database.db.query(`update postrider.scheduled_actions set state = 'armed' where id = $1`, [email.actionId])
-      await settleActions(database.db, email.leaseToken, [{ id: email.actionId, outcome }])
+      await settleActions(database.db, settledUnder(email.leaseToken, [{ id: email.actionId, outcome }]))
     }
     const begun = '2026-10-23T09:59:00.000Z'
 

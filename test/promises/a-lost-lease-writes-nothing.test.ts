@@ -9,6 +9,7 @@ import type { LeasedAction, Outcome } from '../../src/domain/action.js'
 import { DEFAULT_WORKSPACE, newId } from '../../src/id.js'
 import { LEASE_MS, openKernel } from '../support/kernel.js'
 import { DATABASE_KINDS } from '../support/test-database.js'
+import { heldUnder, settledUnder } from '../support/held-under.js'
 
 const reason = { code: 'why', text: 'because' }
 const OUTCOMES: Outcome[] = [
@@ -23,9 +24,9 @@ const OUTCOMES: Outcome[] = [
 describe.each(DATABASE_KINDS)('on %s', (kind) => {
   const kernel = openKernel(kind)
   const rescue = () => rescueActions(kernel.db, 100)
-  const arm = async (token: string, id: string) => (await armActions(kernel.db, token, [id])).has(id)
+  const arm = async (token: string, id: string) => (await armActions(kernel.db, heldUnder(token, [id]))).has(id)
   const settle = async (token: string, id: string, outcome: Outcome) =>
-    (await settleActions(kernel.db, token, [{ id, outcome }])).has(id)
+    (await settleActions(kernel.db, settledUnder(token, [{ id, outcome }]))).has(id)
   const complete = (action: LeasedAction) => kernel.db.transaction((tx) => completeAction(tx, action))
 
   const claimOne = async () => {
@@ -60,6 +61,33 @@ describe.each(DATABASE_KINDS)('on %s', (kind) => {
       })
       expect(await rescue()).toMatchObject({ leases: 1, pending: 1 })
     })
+
+  it('is not written under the token of a neighbour: each has its own, whoever goes with it', async () => {
+    const lost = await claimOne()
+    await kernel.shiftClock(LEASE_MS + 1)
+    await rescue()
+    await kernel.promote()
+    await kernel.one()
+    const { token, ids } = await kernel.claim()
+    expect(ids).toContain(lost.id)
+    const other = ids.find((id) => id !== lost.id)!
+    // The lost one is under the token by now that its neighbour is written with.
+    const group = [
+      { id: lost.id, leaseToken: lost.token },
+      { id: other, leaseToken: token },
+    ]
+    expect(await armActions(kernel.db, group)).toEqual(new Set([other]))
+    expect(await kernel.row(lost.id)).toMatchObject({ state: 'leased', lease_token: token })
+    expect(await arm(token, lost.id)).toBe(true)
+    for (const outcome of OUTCOMES.filter(({ kind: how }) => how !== 'skipped')) {
+      const before = await kernel.row(lost.id)
+      await settleActions(
+        kernel.db,
+        group.map((held) => ({ ...held, outcome })),
+      )
+      expect(await kernel.row(lost.id), outcome.kind).toEqual(before)
+    }
+  })
 
   it('keeps what is renewed, and rescues it when it is not', async () => {
     const { token, id } = await claimOne()

@@ -7,6 +7,7 @@ import { rebuild } from '../../src/engine/rescuer.js'
 import { DEFAULT_WORKSPACE, newId } from '../../src/id.js'
 import { newAction, openKernel } from '../support/kernel.js'
 import { DATABASE_KINDS } from '../support/test-database.js'
+import { heldUnder, settledUnder } from '../support/held-under.js'
 
 describe.each(DATABASE_KINDS)('on %s', (kind) => {
   const kernel = openKernel(kind)
@@ -31,21 +32,23 @@ describe.each(DATABASE_KINDS)('on %s', (kind) => {
     await kernel.fill(laneId, 2)
     const { token, ids, actions } = await kernel.claim()
     await pause(laneId)
-    expect(await armActions(kernel.db, token, ids)).toEqual(new Set())
+    expect(await armActions(kernel.db, heldUnder(token, ids))).toEqual(new Set())
     expect(await kernel.db.transaction((tx) => completeAction(tx, actions[0]!))).toBe(false)
     expect(await states()).toEqual(['leased', 'leased'])
 
     await settleActions(
       kernel.db,
-      token,
-      ids.map((id) => ({ id, outcome: { kind: 'release' } })),
+      settledUnder(
+        token,
+        ids.map((id) => ({ id, outcome: { kind: 'release' } })),
+      ),
     )
     await kernel.promote()
     expect((await kernel.claim()).looked).toBe(0)
     await resume(laneId)
     const again = await kernel.claim()
     expect(again.ids.toSorted()).toEqual(ids.toSorted())
-    expect(await armActions(kernel.db, again.token, again.ids)).toEqual(new Set(ids))
+    expect(await armActions(kernel.db, heldUnder(again.token, again.ids))).toEqual(new Set(ids))
   })
 
   it('stands still with the lane it is held with: paused or held back, claimed or not', async () => {
@@ -55,10 +58,10 @@ describe.each(DATABASE_KINDS)('on %s', (kind) => {
     const { token, ids, actions } = await kernel.claim({ limit: 2 })
     await pause(holder)
     expect((await kernel.claim()).looked).toBe(0)
-    expect(await armActions(kernel.db, token, ids)).toEqual(new Set())
+    expect(await armActions(kernel.db, heldUnder(token, ids))).toEqual(new Set())
     expect(await kernel.db.transaction((tx) => completeAction(tx, actions[0]!))).toBe(false)
     await resume(holder)
-    expect(await armActions(kernel.db, token, ids)).toEqual(new Set(ids))
+    expect(await armActions(kernel.db, heldUnder(token, ids))).toEqual(new Set(ids))
     await holdLane(kernel.db, DEFAULT_WORKSPACE, holder, 60_000)
     expect((await kernel.claim()).looked).toBe(0)
     await kernel.shiftClock(61_000)
@@ -74,9 +77,9 @@ describe.each(DATABASE_KINDS)('on %s', (kind) => {
     const laneId = newId()
     await kernel.fill(laneId, 1)
     const { token, ids } = await kernel.claim()
-    await armActions(kernel.db, token, ids)
+    await armActions(kernel.db, heldUnder(token, ids))
     await pause(laneId)
-    await settleActions(kernel.db, token, [{ id: ids[0]!, outcome: { kind: 'done' } }])
+    await settleActions(kernel.db, settledUnder(token, [{ id: ids[0]!, outcome: { kind: 'done' } }]))
     expect(await states()).toEqual(['done'])
   })
 
@@ -88,8 +91,10 @@ describe.each(DATABASE_KINDS)('on %s', (kind) => {
     await pause(still)
     const armed = await armActions(
       kernel.db,
-      token,
-      actions.map(({ id }) => id),
+      heldUnder(
+        token,
+        actions.map(({ id }) => id),
+      ),
     )
     expect(armed).toEqual(new Set(actions.filter(({ laneId }) => laneId === moving).map(({ id }) => id)))
     expect((await kernel.claimAll()).map(({ laneId }) => laneId)).toEqual([moving])
@@ -120,11 +125,11 @@ describe.each(DATABASE_KINDS)('on %s', (kind) => {
     const held = await kernel.one({ laneId })
     const armed = await kernel.one({ laneId })
     const claim = await kernel.claim()
-    await armActions(kernel.db, claim.token, [armed])
+    await armActions(kernel.db, heldUnder(claim.token, [armed]))
     const due = await kernel.one({ laneId })
     const future = await kernel.one({ laneId, runAt: new Date(Date.now() + 86_400_000) })
     expect(await cancel(laneId)).toEqual({ paused: false, canceled: true })
-    expect(await armActions(kernel.db, claim.token, [held, other])).toEqual(new Set([other]))
+    expect(await armActions(kernel.db, heldUnder(claim.token, [held, other]))).toEqual(new Set([other]))
 
     expect(await rebuild(kernel.db)).toMatchObject({ canceled: 3 })
     for (const id of [held, due, future])

@@ -5,6 +5,7 @@ import { settleActions } from '../../src/db/settle-actions.js'
 import type { Outcome } from '../../src/domain/action.js'
 import { openKernel } from '../support/kernel.js'
 import { DATABASE_KINDS } from '../support/test-database.js'
+import { heldUnder, settledUnder } from '../support/held-under.js'
 
 const reason = { code: 'why', text: 'because' }
 const said = { reason: 'because', reason_code: 'why' }
@@ -41,9 +42,9 @@ describe.each(DATABASE_KINDS)('on %s', (kind) => {
       const id = await kernel.one()
       const { token, ids } = await kernel.claim()
       expect(ids, about).toEqual([id])
-      if (from === 'armed') await armActions(kernel.db, token, ids)
+      if (from === 'armed') await armActions(kernel.db, heldUnder(token, ids))
       const before = await kernel.row(id)
-      const written = await settleActions(kernel.db, token, [{ id, outcome }])
+      const written = await settleActions(kernel.db, settledUnder(token, [{ id, outcome }]))
       const after = (
         await kernel.db.query<{ run_at: Date; wait: number | null }>(
           `select state, attempts, needs_attention, reason, reason_code, lease_token is not null as held, run_at,
@@ -68,15 +69,15 @@ describe.each(DATABASE_KINDS)('on %s', (kind) => {
   it('keeps the reason of the last failure when it is released, and forgets it when it succeeds', async () => {
     const id = await kernel.one()
     const first = await kernel.claim()
-    await settleActions(kernel.db, first.token, [{ id, outcome: { kind: 'retry', waitMs: 0, reason } }])
+    await settleActions(kernel.db, settledUnder(first.token, [{ id, outcome: { kind: 'retry', waitMs: 0, reason } }]))
     await kernel.promote()
     const second = await kernel.claim()
-    await settleActions(kernel.db, second.token, [{ id, outcome: { kind: 'release' } }])
+    await settleActions(kernel.db, settledUnder(second.token, [{ id, outcome: { kind: 'release' } }]))
     expect(await kernel.row(id)).toMatchObject({ state: 'pending', attempts: 1, ...said })
     await kernel.promote()
     const third = await kernel.claim()
-    await armActions(kernel.db, third.token, [id])
-    await settleActions(kernel.db, third.token, [{ id, outcome: { kind: 'done' } }])
+    await armActions(kernel.db, heldUnder(third.token, [id]))
+    await settleActions(kernel.db, settledUnder(third.token, [{ id, outcome: { kind: 'done' } }]))
     expect(await kernel.row(id)).toMatchObject({ state: 'done', attempts: 2, ...silence })
   })
 
@@ -96,7 +97,7 @@ describe.each(DATABASE_KINDS)('on %s', (kind) => {
       id,
       outcome: { kind: 'failed' as const, reason: { code: 'e', text: texts[i]! } },
     }))
-    expect((await settleActions(kernel.db, token, outcomes)).size).toBe(texts.length)
+    expect((await settleActions(kernel.db, settledUnder(token, outcomes))).size).toBe(texts.length)
     const stored = await Promise.all(ids.map(async (id) => (await kernel.row(id)).reason))
     expect(stored.slice(0, 3)).toEqual(['ab', '\ufffd', 'ok \ufffd😀'])
     expect(stored[3]).toHaveLength(2_000)
@@ -107,12 +108,14 @@ describe.each(DATABASE_KINDS)('on %s', (kind) => {
   it('settles different outcomes in one call, each on its own', async () => {
     for (let i = 0; i < 4; i++) await kernel.one()
     const { token, ids } = await kernel.claim()
-    await armActions(kernel.db, token, ids.slice(0, 2))
+    await armActions(kernel.db, heldUnder(token, ids.slice(0, 2)))
     const outcomes: Outcome[] = [{ kind: 'done' }, { kind: 'uncertain', reason }, { kind: 'done' }, { kind: 'release' }]
     const written = await settleActions(
       kernel.db,
-      token,
-      ids.map((id, i) => ({ id, outcome: outcomes[i]! })),
+      settledUnder(
+        token,
+        ids.map((id, i) => ({ id, outcome: outcomes[i]! })),
+      ),
     )
     expect(written).toEqual(new Set([ids[0], ids[1], ids[3]]))
     const states = await Promise.all(ids.map(async (id) => (await kernel.row(id)).state))

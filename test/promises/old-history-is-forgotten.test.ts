@@ -7,6 +7,7 @@ import { ACTION_STATES, FINAL_STATES } from '../../src/domain/states.js'
 import { DEFAULT_WORKSPACE, newId } from '../../src/id.js'
 import { LEASE_MS, newAction, openKernel } from '../support/kernel.js'
 import { DATABASE_KINDS } from '../support/test-database.js'
+import { heldUnder } from '../support/held-under.js'
 
 const DAY = 86_400_000
 
@@ -65,7 +66,7 @@ describe.each(DATABASE_KINDS)('on %s', (kind) => {
     for (let i = 0; i < 60; i++) {
       await kernel.schedule([newAction(), newAction()])
       const { token, ids } = await kernel.claim()
-      await armActions(kernel.db, token, [ids[0]!])
+      await armActions(kernel.db, heldUnder(token, [ids[0]!]))
     }
     await kernel.schedule(Array.from({ length: 1_100 }, () => newAction({ laneId: lane })))
     await kernel.schedule(Array.from({ length: 30 }, () => newAction({ runAt: new Date(Date.now() + 1_000) })))

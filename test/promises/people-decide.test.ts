@@ -7,6 +7,7 @@ import { type ActionState, ACTION_STATES, canMove } from '../../src/domain/state
 import { DEFAULT_WORKSPACE, newId } from '../../src/id.js'
 import { openKernel } from '../support/kernel.js'
 import { DATABASE_KINDS } from '../support/test-database.js'
+import { heldUnder, settledUnder } from '../support/held-under.js'
 
 describe.each(DATABASE_KINDS)('on %s', (kind) => {
   const kernel = openKernel(kind)
@@ -103,8 +104,10 @@ describe.each(DATABASE_KINDS)('on %s', (kind) => {
     const id = await kernel.one()
     const { token } = await kernel.claim()
     expect(await cancel({ ids: [id] })).toEqual([id])
-    expect(await armActions(kernel.db, token, [id])).toEqual(new Set())
-    expect(await settleActions(kernel.db, token, [{ id, outcome: { kind: 'release' } }])).toEqual(new Set())
+    expect(await armActions(kernel.db, heldUnder(token, [id]))).toEqual(new Set())
+    expect(await settleActions(kernel.db, settledUnder(token, [{ id, outcome: { kind: 'release' } }]))).toEqual(
+      new Set(),
+    )
     expect(await kernel.row(id)).toMatchObject({ state: 'canceled' })
   })
 

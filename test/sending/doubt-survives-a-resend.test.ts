@@ -11,6 +11,7 @@ import { DEFAULT_WORKSPACE, newId } from '../../src/id.js'
 import { recordEvent } from '../../src/operations/record-event.js'
 import { DATABASE_KINDS } from '../support/test-database.js'
 import { letter, openMail, SECOND } from './mail-fixture.js'
+import { heldUnder, settledUnder } from '../support/held-under.js'
 
 const MAY_HAVE_BEEN_TAKEN = 'An earlier hand-over was never answered, so it may have been taken.'
 const HOUR = 3_600 * SECOND
@@ -105,11 +106,11 @@ describe.each(DATABASE_KINDS)('on %s', (kind) => {
       end: async (id) => {
         const held = await hold()
         await fixture.mail.emails.cancel(id)
-        expect(await armActions(db(), held.token, [held.id])).toEqual(new Set())
+        expect(await armActions(db(), heldUnder(held.token, [held.id]))).toEqual(new Set())
         // Its worker gives back what it believes to hold: that must not send what was called off.
-        expect(await settleActions(db(), held.token, [{ id: held.id, outcome: { kind: 'release' } }])).toEqual(
-          new Set(),
-        )
+        expect(
+          await settleActions(db(), settledUnder(held.token, [{ id: held.id, outcome: { kind: 'release' } }])),
+        ).toEqual(new Set())
       },
     },
     'canceled as an action': {
@@ -212,7 +213,7 @@ describe.each(DATABASE_KINDS)('on %s', (kind) => {
     const begin = async () => {
       const { id } = await fixture.mail.emails.send(letter())
       const held = await hold()
-      await armActions(db(), held.token, [held.id])
+      await armActions(db(), heldUnder(held.token, [held.id]))
       await fixture.shiftClock(2 * HOUR)
       await fixture.mail.tick(0)
       await fixture.mail.emails.resolve(id, 'resend')
@@ -220,9 +221,12 @@ describe.each(DATABASE_KINDS)('on %s', (kind) => {
     }
     const tell = async (held: { id: string; token: string }, outcome: 'done' | 'failed') => {
       const reason = { code: 'message', text: '554 no' }
-      const settled = await settleActions(db(), held.token, [
-        { id: held.id, outcome: outcome === 'done' ? { kind: 'done' } : { kind: 'failed', reason } },
-      ])
+      const settled = await settleActions(
+        db(),
+        settledUnder(held.token, [
+          { id: held.id, outcome: outcome === 'done' ? { kind: 'done' } : { kind: 'failed', reason } },
+        ]),
+      )
       return settled.size
     }
 
@@ -244,7 +248,7 @@ describe.each(DATABASE_KINDS)('on %s', (kind) => {
     it('of what was never sent again is believed as before', async () => {
       const { id } = await fixture.mail.emails.send(letter())
       const held = await hold()
-      await armActions(db(), held.token, [held.id])
+      await armActions(db(), heldUnder(held.token, [held.id]))
       await fixture.shiftClock(2 * HOUR)
       await fixture.mail.tick(0)
       expect((await fixture.get(id)).status).toBe('uncertain')

@@ -10,6 +10,7 @@ import { recordEvent } from '../../src/operations/record-event.js'
 import { silent } from '../support/kernel.js'
 import { DATABASE_KINDS } from '../support/test-database.js'
 import { letter, openMail, SECOND } from './mail-fixture.js'
+import { heldUnder } from '../support/held-under.js'
 
 describe.each(DATABASE_KINDS)('on %s', (kind) => {
   const fixture = openMail(kind)
@@ -37,7 +38,7 @@ describe.each(DATABASE_KINDS)('on %s', (kind) => {
     const { db } = fixture.mail.context
     const token = newId()
     const { actions } = await claimActions(db, { token, worker: 'w', limit: 1, leaseMs: 1_000, cursor: FIRST_LANE })
-    await armActions(db, token, [actions[0]!.id])
+    await armActions(db, heldUnder(token, [actions[0]!.id]))
     await fixture.shiftClock(2 * SECOND)
     await fixture.drain()
     expect(await fixture.delivery(id)).toMatchObject({ status: 'uncertain', reasonCode: 'lease_expired' })
@@ -105,7 +106,7 @@ describe.each(DATABASE_KINDS)('on %s', (kind) => {
       const token = newId()
       const { actions } = await claimActions(db, { token, worker: 'w', limit: 1, leaseMs: 1_000, cursor: FIRST_LANE })
       const actionId = actions[0]!.id
-      await armActions(db, token, [actionId])
+      await armActions(db, heldUnder(token, [actionId]))
       const attempt = {
         id: newId(),
         outcome: 'accepted' as const,
