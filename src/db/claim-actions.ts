@@ -24,12 +24,12 @@ export const FIRST_LANE = '00000000-0000-0000-0000-000000000000'
 const LAST_PRIORITY = 100
 
 const claim = (now: string) => `
-  with recursive ${RELAXED_COMMIT}, ${takeHints({ now, limit: '$1::int', cursor: '$5::uuid', mostPriority: '$6::int' })},
+  with recursive ${RELAXED_COMMIT}, ${takeHints({ now, limit: '$4::int', cursor: '$5::uuid', mostPriority: '$6::int' })},
   ${leaseTaken(now, NEXT_CURSOR)}`
 
 export async function claimActions(sql: Sql, request: ClaimRequest): Promise<Claim> {
   const { token, worker, limit, leaseMs, cursor, mostPriority = LAST_PRIORITY } = request
-  const values = [limit, token, worker, leaseMs, cursor, mostPriority]
+  const values = [token, worker, leaseMs, limit, cursor, mostPriority]
   const { rows } = await sql.query<LeasedRow>(claim(sql.now), values, { name: 'claim' })
   return readClaim(rows, token, cursor)
 }

@@ -1,9 +1,7 @@
-import { DEFAULT_LANE } from '../domain/lane.js'
 import { RELAXED_COMMIT, type Sql } from './client.js'
 import { FIRST_LANE } from './claim-actions.js'
-import { hintActions } from './hint-actions.js'
-import { isLaneHeld } from './lanes.js'
 import { type Claim, leaseTaken, type LeasedRow, readClaim } from './lease-taken.js'
+import { takeNamed } from './take-named.js'
 
 /**
  * Claims exactly the actions a broker's messages named, if they may begin: the same questions as for any claim, asked of
@@ -22,24 +20,13 @@ import { type Claim, leaseTaken, type LeasedRow, readClaim } from './lease-taken
 const claim = (now: string) => `
   with ${RELAXED_COMMIT}, named as materialized (
     select id, lane_id, run_at from postrider.scheduled_actions
-    where id = any ($1::uuid[]) and state = 'pending' for update skip locked
+    where id = any ($4::uuid[]) and state = 'pending' for update skip locked
   ), locked as materialized (
     select id from postrider.scheduled_actions
-    where id = any ($1::uuid[]) and state = 'pending' and id <> all (array(select id from named))
-  ), visited as materialized (
-    select lane.lane_id, lanes.canceled_at is not null as canceled,
-      coalesce(lanes.priority, ${DEFAULT_LANE.priority}) as priority,
-      lanes.canceled_at is null and ${isLaneHeld(now)} as held
-    from (select distinct lane_id from named) lane left join postrider.lanes on lanes.id = lane.lane_id
-  ), shares as materialized (
-    select lane_id, canceled, priority from visited where not held
-  ), taken as materialized (
-    select array_agg(id) as ids from named where lane_id = any (array(select lane_id from shares)) having count(*) > 0
-  ), kept as (${hintActions(`
-      select lane_id, run_at, id from named where lane_id = any (array(select lane_id from visited where held))`)}
-  ), removed as (
+    where id = any ($4::uuid[]) and state = 'pending' and id <> all (array(select id from named))
+  ), ${takeNamed(now)}, removed as (
     delete from postrider.published_hints
-    where action_id = any ($1::uuid[]) and action_id <> all (array(select id from locked)) and queued_at < ${now}
+    where action_id = any ($4::uuid[]) and action_id <> all (array(select id from locked)) and queued_at < ${now}
   ), ${leaseTaken(now, 'null::uuid')}`
 
 export interface HintedClaim {
@@ -50,7 +37,7 @@ export interface HintedClaim {
 }
 
 export async function claimHintedActions(sql: Sql, { token, worker, leaseMs, ids }: HintedClaim): Promise<Claim> {
-  const { rows } = await sql.query<LeasedRow>(claim(sql.now), [ids, token, worker, leaseMs], {
+  const { rows } = await sql.query<LeasedRow>(claim(sql.now), [token, worker, leaseMs, ids], {
     name: 'claim hinted actions',
   })
   return readClaim(rows, token, FIRST_LANE)

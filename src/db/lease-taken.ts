@@ -13,7 +13,7 @@ import { IN_DOUBT, LANE_CANCELED } from './in-doubt.js'
  * `id = any (array(…))` rather than a join, because with a join the planner, told that almost nothing is pending, once
  * chose to read the whole table for every batch.
  *
- * The parameters $2, $3 and $4 are the lease's token, worker and milliseconds.
+ * The first three parameters are the lease's token, worker and milliseconds. `more` are fields of the summary besides.
  */
 
 // Everything that was taken is from a lane that was visited, so this short list is all there is to ask.
@@ -25,12 +25,12 @@ const decideFate = (now: string) => `case
         when ${decideEnd(now)} is not null then case when in_doubt then 'uncertain' else ${decideEnd(now)} end
         when run_at > ${now} then 'pending' else 'leased' end`
 
-export const leaseTaken = (now: string, cursor: string): string => `
+export const leaseTaken = (now: string, cursor: string, more = ''): string => `
   claimed as (
     update postrider.scheduled_actions set
       state = ${decideFate(now)},
       wake_at = case ${decideFate(now)} when 'pending' then run_at end,
-      lease_token = case ${decideFate(now)} when 'leased' then $2::uuid when 'uncertain' then id end,
+      lease_token = case ${decideFate(now)} when 'leased' then $1::uuid when 'uncertain' then id end,
       needs_attention = ${decideFate(now)} = 'uncertain',
       on_uncertain = case when ${decideFate(now)} <> 'uncertain' then on_uncertain end,
       reason = case when in_doubt then case ${decideEnd(now)}
@@ -44,7 +44,7 @@ export const leaseTaken = (now: string, cursor: string): string => `
       node_id, run_at, reason_code
   ), leased as (
     insert into postrider.leases (token, worker, leased_at, expires_at, action_ids)
-    select $2, $3, ${now}, ${now} + $4::float8 * interval '1 millisecond', array_agg(id)
+    select $1, $2, ${now}, ${now} + $3::float8 * interval '1 millisecond', array_agg(id)
     from claimed where state = 'leased' having count(*) > 0
   )
   -- The first row is about the claim as a whole, in the place of a payload.
@@ -55,7 +55,7 @@ export const leaseTaken = (now: string, cursor: string): string => `
       'cursor', ${cursor},
       'canceled', (select count(*) from claimed where state not in ('leased', 'pending') and reason_code = '${LANE_CANCELED.code}'),
       'expired', (select count(*) from claimed where state not in ('leased', 'pending') and reason_code = 'expired'),
-      'early', (select count(*) from claimed where state = 'pending')) as payload
+      'early', (select count(*) from claimed where state = 'pending')${more}) as payload
   from relaxed
   union all
   select id, workspace_id, lane_id, type, dedupe_key, attempts, retry_policy, enrollment_id, node_id,

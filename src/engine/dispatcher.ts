@@ -1,4 +1,5 @@
 import { FIRST_LANE, claimActions } from '../db/claim-actions.js'
+import { claimDueActions } from '../db/claim-due-actions.js'
 import { claimHintedActions } from '../db/claim-hinted-actions.js'
 import type { Database } from '../db/client.js'
 import type { Claim } from '../db/lease-taken.js'
@@ -101,6 +102,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     },
     onRepeated(waitMs) {
       promoteAt = Math.min(promoteAt, performance.now() + waitMs)
+      hinted = true
       loop.wake()
       options.onRepeated?.()
     },
@@ -116,6 +118,11 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
   let stopping = false
   let promoteAt = 0
   let sweepAt = 0
+  /** There may be hints: somebody said so, or the last claim found some. */
+  let hinted = true
+  /** The last claim took every hint of an open lane there was. */
+  let caughtUp = false
+  let claimAt = 0
 
   const accept = (claimed: Claim, token: string, askedAt: number, over?: ReadonlyMap<string, () => void>) => {
     counts.claimed += claimed.actions.length
@@ -125,9 +132,13 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
   /** Takes all there is room for and returns how many hints were looked at. */
   const claim = async (): Promise<number> => {
     const room = places.room()
+    hinted = false
+    claimAt = performance.now() + pollMs
     const claims = Math.min(Math.ceil(room / LARGEST_CLAIM), db.embedded ? 1 : CLAIMS_AT_ONCE)
     const size = Math.min(Math.ceil(room / claims), LARGEST_CLAIM)
     const looked = await Promise.all(Array.from({ length: claims }, () => claimOnce(size)))
+    caughtUp = looked.every((count) => count < size)
+    hinted ||= looked.some((count) => count > 0)
     return looked.reduce((sum, count) => sum + count, 0)
   }
 
@@ -139,11 +150,27 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     const claimed = await claimActions(db, { token, worker, limit, leaseMs, cursor, ...only })
     if (!urgent) cursor = claimed.cursor
     if (claimed.early > 0) promoteAt = 0
+    begin(claimed, token, askedAt)
+    return claimed.looked
+  }
+
+  const begin = (claimed: Claim, token: string, askedAt: number) => {
     if (claimed.canceled + claimed.expired > 0)
       log.info({ canceled: claimed.canceled, expired: claimed.expired }, 'due actions were over before they began')
     if (claimed.actions.length > 0)
       log.debug({ token, actions: claimed.actions.length, looked: claimed.looked }, 'claimed')
     accept(claimed, token, askedAt)
+  }
+
+  /** Takes what has fallen due, as far as there is room. What is left is promoted once there is none, and takes turns. */
+  const claimDue = async (): Promise<number> => {
+    const token = newId()
+    const askedAt = performance.now()
+    const limit = 2 ** Math.floor(Math.log2(Math.min(places.room(), LARGEST_CLAIM)))
+    const claimed = await claimDueActions(db, { token, worker, leaseMs, limit })
+    const nextInMs = claimed.due === limit ? 0 : (claimed.nextInMs ?? pollMs)
+    promoteAt = performance.now() + Math.min(nextInMs, pollMs)
+    begin(claimed, token, askedAt)
     return claimed.looked
   }
 
@@ -188,22 +215,33 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
   }
 
   const pollMs = options.pollMs ?? 1_000
+  const dueInMs = () => Math.min(promoteAt, claimAt) - performance.now()
   const loop = createLoop({
     name: 'dispatcher',
     log,
     intervalMs: pollMs,
     async round() {
-      if (options.brokered?.()) {
+      const brokered = options.brokered?.() ?? false
+      if (brokered) {
         // The net under the broker: one look, wide apart.
         if (performance.now() < sweepAt) return sweepAt - performance.now()
         sweepAt = performance.now() + (options.sweepMs ?? pollMs)
+        hinted = true
       }
       for (;;) {
-        const dueInMs = performance.now() >= promoteAt ? await promote() : promoteAt - performance.now()
+        let looked = 0
+        if (performance.now() >= promoteAt) {
+          if (caughtUp && !brokered && !places.isFull() && !stopping) looked = await claimDue()
+          else {
+            await promote()
+            hinted = true
+          }
+        }
         const full = places.isFull()
-        if (stopping || (full && places.urgentRoom() <= 0)) return dueInMs
-        const looked = await (full ? claimOnce(places.urgentRoom(), true) : claim())
-        if (looked === 0) return dueInMs
+        if (stopping || (full && places.urgentRoom() <= 0)) return dueInMs()
+        if (full) looked += await claimOnce(places.urgentRoom(), true)
+        else if (hinted || performance.now() >= claimAt) looked += await claim()
+        if (looked === 0) return dueInMs()
         if (looked < LITTLE) await new Promise((resolve) => setTimeout(resolve, BREATH_MS))
       }
     },
@@ -262,6 +300,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
       }
     },
     wake(later = true) {
+      hinted = true
       if (later) promoteAt = 0
       loop.wake()
     },

@@ -1,12 +1,12 @@
 import fc from 'fast-check'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { FIRST_LANE } from '../../src/db/claim-actions.js'
 import { configureLane } from '../../src/db/lanes.js'
 import { BULK_LANE, DEFAULT_LANE } from '../../src/domain/lane.js'
 import { RETRY_POLICIES } from '../../src/domain/retry.js'
 import { createDispatcher } from '../../src/engine/dispatcher.js'
 import { DEFAULT_WORKSPACE, newId } from '../../src/id.js'
-import { type Held, openKernel, silent } from '../support/kernel.js'
+import { type Held, newAction, openKernel, silent, until } from '../support/kernel.js'
 import { DATABASE_KINDS } from '../support/test-database.js'
 
 describe.each(DATABASE_KINDS)('on %s', (kind) => {
@@ -30,6 +30,20 @@ describe.each(DATABASE_KINDS)('on %s', (kind) => {
     }
     return tallies
   }
+
+  /** One at a time, so that the order it writes down is the order of the claims. */
+  const createWorker = (order: string[]) =>
+    createDispatcher({
+      db: kernel.db,
+      log: silent,
+      policies: RETRY_POLICIES,
+      worker: 'worker',
+      concurrency: 1,
+      leaseMs: 60_000,
+      handlers: {
+        note: { kind: 'effect', retryPolicy: 'standard', apply: async ({ laneId }) => void order.push(laneId) },
+      },
+    })
 
   it('does not delay a lane with one action beyond the next claim, however much another has', async () => {
     const [large, small] = [newId(), newId()]
@@ -102,21 +116,7 @@ describe.each(DATABASE_KINDS)('on %s', (kind) => {
     await kernel.fill(bulk, 10)
     await kernel.fill(single, 10)
     const order: string[] = []
-    const dispatcher = createDispatcher({
-      db: kernel.db,
-      log: silent,
-      policies: RETRY_POLICIES,
-      worker: 'worker',
-      concurrency: 1,
-      leaseMs: 60_000,
-      handlers: {
-        note: {
-          kind: 'effect',
-          retryPolicy: 'standard',
-          apply: async ({ laneId }) => void order.push(laneId),
-        },
-      },
-    })
+    const dispatcher = createWorker(order)
     const claim = await kernel.claim({ limit: 4 })
     const priorities = Object.fromEntries(claim.actions.map(({ laneId, priority }) => [laneId, priority]))
     expect(priorities).toEqual({ [bulk]: BULK_LANE.priority, [single]: DEFAULT_LANE.priority })
@@ -125,6 +125,26 @@ describe.each(DATABASE_KINDS)('on %s', (kind) => {
     // The dispatcher holds what it claims in order of priority: the first it begins is a single email.
     expect(order[0]).toBe(single)
     expect(order.lastIndexOf(single)).toBeLessThan(order.lastIndexOf(bulk))
+  })
+
+  it('takes turns also with what falls due while a worker has nothing else to do', async () => {
+    const lanes = [newId(), newId()]
+    const dueAt = Date.now() + 2_000
+    // All of the first lane falls due before the first of the other, and is more than a worker has room for.
+    await kernel.schedule(
+      [...Array(120).keys()].map((i) =>
+        newAction({ laneId: lanes[Number(i >= 60)]!, runAt: new Date(dueAt + Number(i >= 60)) }),
+      ),
+    )
+    const order: string[] = []
+    const dispatcher = createWorker(order)
+    onTestFinished(() => dispatcher.stop())
+    dispatcher.start()
+    await until('all are done', () => order.length === 120)
+    // Without turns the second lane would begin with the sixty-first.
+    expect(order.indexOf(lanes[1]!)).toBeLessThan(20)
+    const half = order.slice(0, 60).filter((lane) => lane === lanes[0]).length
+    expect(half).toBeLessThan(45)
   })
 
   it('loses nothing, gives nothing twice and serves every lane once per rotation, for any lanes', async () => {

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { cancelActions } from '../../src/db/cancel-actions.js'
 import { claimActions, FIRST_LANE } from '../../src/db/claim-actions.js'
-import { cancelLane } from '../../src/db/lanes.js'
+import { claimDueActions } from '../../src/db/claim-due-actions.js'
+import { cancelLane, pauseLane, resumeLane } from '../../src/db/lanes.js'
 import { DEFAULT_WORKSPACE, newId } from '../../src/id.js'
 import { newAction, openKernel, until } from '../support/kernel.js'
 import { DATABASE_KINDS } from '../support/test-database.js'
@@ -133,6 +134,94 @@ describe.each(DATABASE_KINDS)('on %s', (kind) => {
     await kernel.db.query(`update postrider.scheduled_actions set wake_at = run_at`)
     expect((await kernel.claim()).ids).toEqual([id])
     expect(await kernel.promote()).toBe(0)
+  })
+
+  describe('as it falls due, without a hint', () => {
+    const inAMoment = () => new Date(Date.now() + 60_000)
+    const later = (overrides = {}) => kernel.one({ runAt: inAMoment(), ...overrides })
+
+    it('is leased once, and nothing is left of it but the lease', async () => {
+      const ids = [await later(), await later(), await later({ runAt: new Date(Date.now() + 120_000) })]
+      expect(await kernel.claimDue()).toMatchObject({ actions: [], due: 0 })
+      await kernel.shiftClock(60_001)
+      const { token, actions, due, nextInMs } = await kernel.claimDue()
+      expect(actions.map(({ id }) => id).toSorted()).toEqual(ids.slice(0, 2).toSorted())
+      expect(due).toBe(2)
+      expect(nextInMs).toBeGreaterThan(50_000)
+      expect(nextInMs).toBeLessThanOrEqual(60_000)
+      expect(actions[0]).toMatchObject({ leaseToken: token, attempts: 0, priority: 0 })
+      expect(await kernel.row(ids[0]!)).toMatchObject({ state: 'leased', lease_token: token, wake_at: null })
+      expect(await kernel.count('ready_actions')).toBe(0)
+      expect(await kernel.claimDue()).toMatchObject({ actions: [], due: 0 })
+      expect(await kernel.promote()).toBe(0)
+    })
+
+    it('is taken in the order it fell due, and no more of it than asked for', async () => {
+      const ages = [3, 9, 1, 7, 5]
+      await kernel.schedule(
+        ages.map((age) => newAction({ runAt: new Date(Date.now() + 60_000 - age), payload: { age } })),
+      )
+      await kernel.shiftClock(60_001)
+      const taken = async (limit: number) => {
+        const { actions, due } = await kernel.claimDue({ limit })
+        expect(due).toBe(Math.min(limit, actions.length))
+        return actions.map(({ payload }) => (payload as { age: number }).age).toSorted((a, b) => b - a)
+      }
+      expect([await taken(2), await taken(2), await taken(2)]).toEqual([[9, 7], [5, 3], [1]])
+    })
+
+    it('waits with a hint in a lane that is held, and comes when the lane opens', async () => {
+      const laneId = newId()
+      const id = await later({ laneId })
+      const other = await later()
+      await pauseLane(kernel.db, DEFAULT_WORKSPACE, laneId)
+      await kernel.shiftClock(60_001)
+      const { ids, due, looked } = await kernel.claimDue()
+      expect({ ids, due, looked }).toEqual({ ids: [other], due: 2, looked: 1 })
+      expect(await kernel.row(id)).toMatchObject({ state: 'pending', wake_at: null, lease_token: null })
+      expect((await kernel.claim()).ids).toEqual([])
+      await resumeLane(kernel.db, DEFAULT_WORKSPACE, laneId)
+      expect((await kernel.claim()).ids).toEqual([id])
+    })
+
+    it('gets its own state where it is over', async () => {
+      const laneId = newId()
+      const late = await later({ expiresAt: new Date(Date.now() + 60_000) })
+      const stopped = await later({ laneId })
+      await cancelLane(kernel.db, DEFAULT_WORKSPACE, laneId)
+      await kernel.shiftClock(60_001)
+      expect(await kernel.claimDue()).toMatchObject({ actions: [], canceled: 1, expired: 1, due: 2 })
+      expect(await kernel.row(late)).toMatchObject({ state: 'expired', wake_at: null })
+      expect(await kernel.row(stopped)).toMatchObject({ state: 'canceled', wake_at: null })
+      expect(await kernel.count('leases')).toBe(0)
+    })
+
+    it('is taken by one of many who look at once, each by one', async () => {
+      await kernel.schedule(Array.from({ length: 500 }, () => newAction({ runAt: inAMoment() })))
+      await kernel.shiftClock(60_001)
+      const seen: string[] = []
+      const worker = async () => {
+        for (let over = false; !over;) {
+          const { ids, due } = await kernel.claimDue({ limit: 32 })
+          seen.push(...ids)
+          over = due === 0 && seen.length === 500
+        }
+      }
+      await Promise.all([worker(), worker(), worker()])
+      expect(new Set(seen).size).toBe(500)
+      expect(seen).toHaveLength(500)
+    })
+
+    if (kind === 'PostgreSQL')
+      it('is passed over while another claim is just taking it', async () => {
+        await later()
+        await kernel.shiftClock(60_001)
+        await kernel.db.transaction(async (tx) => {
+          const { actions } = await claimDueActions(tx, { token: newId(), worker: 'slow', limit: 8, leaseMs: 60_000 })
+          expect(actions).toHaveLength(1)
+          expect(await kernel.claimDue()).toMatchObject({ actions: [], due: 0 })
+        })
+      })
   })
 
   it('gives what is over its own state instead of a lease', async () => {

@@ -1,6 +1,7 @@
 import { pino } from 'pino'
 import { afterAll, beforeAll, beforeEach } from 'vitest'
 import { FIRST_LANE, claimActions } from '../../src/db/claim-actions.js'
+import { claimDueActions, type DueClaim } from '../../src/db/claim-due-actions.js'
 import type { Database } from '../../src/db/client.js'
 import { hintActions } from '../../src/db/hint-actions.js'
 import type { Claim } from '../../src/db/lease-taken.js'
@@ -46,6 +47,8 @@ export interface Kernel {
   /** `count` due actions, written set-based like a campaign's batch, in hints as large as they get. */
   fill(laneId: string, count: number): Promise<void>
   claim(request?: { limit?: number; leaseMs?: number; cursor?: string; worker?: string }): Promise<Held>
+  /** Without the way over hints. */
+  claimDue(request?: { limit?: number; leaseMs?: number }): Promise<Held & DueClaim>
   promote(): Promise<number>
   /** Claims until nothing is left and returns everything in the order it came. */
   claimAll(limit?: number): Promise<LeasedAction[]>
@@ -98,6 +101,11 @@ export function openKernel(kind: DatabaseKind): Kernel {
     async claim({ limit = 100, leaseMs = LEASE_MS, cursor = FIRST_LANE, worker = 'worker' } = {}) {
       const token = newId()
       const claimed = await claimActions(kernel.db, { token, worker, limit, leaseMs, cursor })
+      return { ...claimed, token, ids: claimed.actions.map(({ id }) => id) }
+    },
+    async claimDue({ limit = 100, leaseMs = LEASE_MS } = {}) {
+      const token = newId()
+      const claimed = await claimDueActions(kernel.db, { token, worker: 'worker', limit, leaseMs })
       return { ...claimed, token, ids: claimed.actions.map(({ id }) => id) }
     },
     promote: async () => (await promoteActions(kernel.db, 100_000)).promoted,

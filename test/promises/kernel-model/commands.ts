@@ -14,6 +14,7 @@ import { DEFAULT_WORKSPACE } from '../../../src/id.js'
 import { type Kernel, newAction, type Row } from '../../support/kernel.js'
 import * as model from './model.js'
 import type { Decision, Memory, Model } from './model.js'
+import { heldUnder, settledUnder } from '../../support/held-under.js'
 
 /** The database under test, and its rows as they were after the last command. */
 export interface Real {
@@ -98,9 +99,11 @@ export async function claimOnce(
   expected: Model,
   { kernel, rows }: Real,
   limit: number,
+  overHints = true,
 ): Promise<{ held: Memory; looked: number }> {
-  await kernel.promote()
-  const { token, ids, actions, looked } = await kernel.claim({ limit, leaseMs: model.LEASE })
+  if (overHints) await kernel.promote()
+  const claimed = await kernel[overHints ? 'claim' : 'claimDue']({ limit, leaseMs: model.LEASE })
+  const { token, ids, actions, looked } = claimed
   if (actions.length > limit) throw new Error(`claimed ${actions.length} of ${limit}`)
   for (const row of await kernel.rows())
     if (row.state !== rows.get(row.id)?.state && row.state !== 'pending')
@@ -112,6 +115,11 @@ export async function claimOnce(
 const claim = (worker: number, limit: number) =>
   command(`claim(${worker}, ${limit})`, ['claim', 'expire', 'cancel'], async (expected, real) => {
     pick(expected.workers, worker)!.push(...(await claimOnce(expected, real, limit)).held)
+  })
+
+const claimDue = (worker: number, limit: number) =>
+  command(`claim due(${worker}, ${limit})`, ['claim', 'expire', 'cancel'], async (expected, real) => {
+    pick(expected.workers, worker)!.push(...(await claimOnce(expected, real, limit, false)).held)
   })
 
 /** The short way to what is rare by chance: a lease runs out and somebody else takes what was under it. */
@@ -162,7 +170,7 @@ const arm = (find: Finder) =>
   command('arm', ['arm'], async (expected, { kernel }) => {
     const it = find(expected)
     if (!it) return
-    const armed = await armActions(kernel.db, it.token, [it.id])
+    const armed = await armActions(kernel.db, heldUnder(it.token, [it.id]))
     same('armed', armed.has(it.id), model.arm(expected, it.id, it.token))
   })
 
@@ -179,7 +187,7 @@ const settle = (find: Finder, outcome: Outcome) =>
   command(`settle ${outcome.kind}`, ['settle', 'release', 'evidence'], async (expected, { kernel }) => {
     const it = find(expected)
     if (!it) return
-    const settled = await settleActions(kernel.db, it.token, [{ id: it.id, outcome }])
+    const settled = await settleActions(kernel.db, settledUnder(it.token, [{ id: it.id, outcome }]))
     same('settled', settled.has(it.id), model.settle(expected, it.id, it.token, outcome))
   })
 
@@ -302,6 +310,7 @@ export const steps: fc.Arbitrary<Command>[] = [
   key.map((k) => schedule(k, 0, false, false)),
   fc.tuple(small, limit).map(([worker, most]) => claim(worker, most)),
   fc.tuple(small, limit).map(([worker, most]) => claim(worker, most)),
+  fc.tuple(small, limit).map(([worker, most]) => claimDue(worker, most)),
   small.map(takeOver),
   small.map(crash),
   fc.constantFrom(...model.STEPS).map(pass),
