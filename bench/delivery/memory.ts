@@ -26,7 +26,7 @@ const workThrough = (house: House, { emails, connections }: MemoryLoad): Promise
     } finally {
       await feeder.exit()
     }
-    const worker = startRole('work', { place, emails, warmUpSeconds: 0, sampleMemory: true }, house.rules('memory'))
+    const worker = startRole('work', { place, emails, sampleMemory: true }, house.rules('memory'))
     try {
       await worker.ready
       worker.stop()

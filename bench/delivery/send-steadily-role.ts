@@ -1,29 +1,27 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createTransport } from 'nodemailer'
-import { quantile } from '../support/statistics.js'
 import { emailTo, SENDER } from './email.js'
 import { poolOf } from './nodemailer.js'
 import type { Place } from './open-postrider.js'
 import type { Stage } from './role.js'
-import type { Work } from './work-role.js'
+import type { Sent, Work } from './work-role.js'
 
 /** Bare nodemailer while emails fall due steadily: no outbox and no database, so what is left is the machine. */
 export interface SendSteadilyTask {
   readonly smtp: NonNullable<Place['smtp']>
   readonly emails: number
   readonly perSecond: number
-  readonly warmUpSeconds: number
 }
 
 export async function sendSteadily(
-  { smtp, emails, perSecond, warmUpSeconds }: SendSteadilyTask,
+  { smtp, emails, perSecond }: SendSteadilyTask,
   { ready, watch }: Stage<null>,
 ): Promise<Omit<Work, 'samples'>> {
   const transport = createTransport(poolOf(smtp))
-  const took: number[] = []
+  const sent: Sent[] = []
   const send = async (nth: number, due: number) => {
     await transport.sendMail({ from: SENDER, ...emailTo(nth) })
-    took[nth] = performance.now() - due
+    sent[nth] = { dueAt: performance.timeOrigin + due, tookMs: performance.now() - due }
   }
   const unwatch = await watch()
   ready(null)
@@ -38,14 +36,5 @@ export async function sendSteadily(
   await Promise.all(sending)
   await unwatch()
   transport.close()
-  return {
-    dueToSentMs: latencyOf(took.slice(Math.round(warmUpSeconds * perSecond))),
-    dueToSentFromTheStartMs: latencyOf(took),
-  }
+  return { sent }
 }
-
-const latencyOf = (took: readonly number[]) => ({
-  p50: quantile(took, 0.5),
-  p99: quantile(took, 0.99),
-  max: quantile(took, 1),
-})

@@ -7,23 +7,19 @@ import { requireAllSent, tally, untilIdle } from './outbox.js'
 export interface WorkTask {
   readonly place: Place
   readonly emails: number
-  /** Of the first emails, which are not looked at: a process that has just begun is slower than it will be. */
-  readonly warmUpSeconds: number
   readonly sampleMemory: boolean
 }
 
 export interface Work {
   /** From `run_at` to the attempt's time, both by the database's clock, which is that of the settling's start. */
-  readonly dueToSentMs: Latency
-  /** The warm-up included. */
-  readonly dueToSentFromTheStartMs: Latency
+  readonly sent: readonly Sent[]
   readonly samples: readonly Sample[]
 }
 
-interface Latency {
-  readonly p50: number
-  readonly p99: number
-  readonly max: number
+/** When it fell due, and how much later it was sent. */
+export interface Sent {
+  readonly dueAt: number
+  readonly tookMs: number
 }
 
 export interface Sample {
@@ -35,7 +31,7 @@ export interface Sample {
 const SAMPLE_MS = 1_000
 
 export async function work(
-  { place, emails, warmUpSeconds, sampleMemory }: WorkTask,
+  { place, emails, sampleMemory }: WorkTask,
   { ready, stopped, watch }: Stage<null>,
 ): Promise<Work> {
   const postrider = await openPostrider(place)
@@ -51,11 +47,7 @@ export async function work(
   await unwatch()
   if (sampleMemory) await take(postrider, samples)
   requireAllSent(await tally(postrider), emails)
-  const result = {
-    dueToSentMs: await readLatency(postrider, warmUpSeconds),
-    dueToSentFromTheStartMs: await readLatency(postrider, 0),
-    samples,
-  }
+  const result = { sent: await readSent(postrider), samples }
   await postrider.stop()
   return result
 }
@@ -69,14 +61,12 @@ async function take(postrider: Postrider, samples: Sample[]): Promise<void> {
   samples.push({ sent: rows[0]!.sent, rssMb: rss / 2 ** 20, heapMb: heapUsed / 2 ** 20 })
 }
 
-async function readLatency(postrider: Postrider, afterSeconds: number): Promise<Latency> {
-  const { rows } = await postrider.context.db.query<{ found: [number, number, number] | null }>(
-    `select percentile_disc(array[0.5, 0.99, 1]) within group (
-         order by (extract(epoch from attempts.at - actions.run_at) * 1000)::float8) as found
+async function readSent(postrider: Postrider): Promise<Sent[]> {
+  const { rows } = await postrider.context.db.query<Sent>(
+    `select (extract(epoch from run_at) * 1000)::float8 as "dueAt",
+       (extract(epoch from attempts.at - run_at) * 1000)::float8 as "tookMs"
      from postrider.attempts join postrider.scheduled_actions actions on actions.id = attempts.action_id
-     where actions.run_at >= (select min(run_at) from postrider.scheduled_actions) + $1 * interval '1 second'`,
-    [afterSeconds],
+     order by run_at`,
   )
-  const [p50, p99, max] = rows[0]?.found ?? [Number.NaN, Number.NaN, Number.NaN]
-  return { p50, p99, max }
+  return rows
 }
