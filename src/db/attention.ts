@@ -17,8 +17,8 @@ export interface Attention {
   readonly capped: boolean
 }
 
-/** Each is a row to be read: some milliseconds for a bad day, and not minutes for a bad week. */
-const LOOKED_AT = 10_000
+/** Each is a row to be read, from anywhere in the table: some milliseconds for a bad day, and no more for a bad week. */
+const LOOKED_AT = 5_000
 
 export async function readAttention(sql: Sql, workspaceId: string): Promise<Attention> {
   const { rows } = await sql.query<AttentionGroup>(

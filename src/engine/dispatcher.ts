@@ -9,6 +9,7 @@ import { BULK_LANE } from '../domain/lane.js'
 import type { RetryPolicies } from '../domain/retry.js'
 import { groupCommit } from '../group-commit.js'
 import { newId } from '../id.js'
+import { inTime } from '../in-time.js'
 import type { Log } from '../log.js'
 import type { Handlers } from './handler.js'
 import { createLeaseKeeper } from './lease-keeper.js'
@@ -266,7 +267,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
         places.allFinished(),
         ...waiting.map(({ action }) => performer.release(action)),
       ]).finally(() => left.forEach(({ over }) => over?.()))
-      if (!(await within(finished, graceMs)))
+      if (!(await inTime(finished, graceMs)))
         log.warn({ underWay: places.underWay }, 'stopped before everything was settled; leases will run out')
       await leases.stop()
     },
@@ -305,12 +306,4 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
       loop.wake()
     },
   }
-}
-
-async function within(work: Promise<unknown>, ms: number): Promise<boolean> {
-  let timer: NodeJS.Timeout | undefined
-  const late = new Promise<false>((resolve) => (timer = setTimeout(() => resolve(false), ms)))
-  const inTime = await Promise.race([work.then(() => true), late])
-  clearTimeout(timer)
-  return inTime
 }
