@@ -165,15 +165,19 @@ export async function moveEnrollment(tx: Sql, { id, visit }: Enrollment, { nodeI
   )
 }
 
-/** Called under `lockEnrollment`. Without a reason it came to the end. */
+/** Called under `lockEnrollment`. Without a reason it came to the end; with one it stays where it was. */
 export async function finishEnrollment(
   tx: Sql,
   { id }: Pick<Enrollment, 'id'>,
   why: { readonly code: string; readonly reason: string } | null,
 ): Promise<void> {
   await tx.query(
-    `update postrider.enrollments set state = $2, reason_code = $3, reason = $4, finished_at = ${tx.now} where id = $1`,
-    [id, why ? 'stopped' : 'completed', why?.code ?? null, why?.reason ?? null],
+    why
+      ? `update postrider.enrollments set state = 'stopped', reason_code = $2, reason = $3, finished_at = ${tx.now}
+         where id = $1`
+      : `update postrider.enrollments set state = 'completed', node_id = null, arrived = true, finished_at = ${tx.now}
+         where id = $1`,
+    why ? [id, why.code, why.reason] : [id],
   )
 }
 

@@ -92,11 +92,7 @@ export const toEnrollment = (enrollment: Enrollment): z.input<typeof enrollmentS
   contact_id: showId('ctc', enrollment.contactId),
   email: enrollment.address,
   sender_id: showId('snd', enrollment.senderId),
-  // The row keeps the last place it moved to. For one that was stopped that is where it was; one that completed is at the end.
-  position:
-    enrollment.state === 'completed'
-      ? { node: null, arrived: true }
-      : { node: enrollment.nodeId, arrived: enrollment.arrived },
+  position: { node: enrollment.nodeId, arrived: enrollment.arrived },
   reason: enrollment.reason,
   reason_code: enrollment.reasonCode,
   created_at: enrollment.createdAt.toISOString(),

@@ -89,6 +89,34 @@ describe.each(DATABASE_KINDS)('on %s', (kind) => {
     expect(await migrate(kernel.db, { directory })).toEqual(['9998_good'])
   })
 
+  it('bring what was written before in order: a walk that had completed is at the end', async () => {
+    await empty()
+    const before = copyShipped()
+    for (const name of NAMES.filter((one) => one >= '0011')) rmSync(join(before, `${name}.sql`))
+    await migrate(kernel.db, { directory: before })
+    const states = ['completed', 'stopped', 'active']
+    await kernel.db.transaction(async (tx) => {
+      // Without the campaign they would belong to.
+      await tx.query(`set local session_replication_role = replica`)
+      await tx.query(
+        `insert into postrider.enrollments (id, workspace_id, campaign_id, sequence_id, contact_id, sender_id, state,
+           node_id, moved_at, reason_code, finished_at)
+         select gen_random_uuid(), gen_random_uuid(), gen_random_uuid(), gen_random_uuid(), gen_random_uuid(),
+           gen_random_uuid(), state, 'last', now(), case state when 'stopped' then 'replied' end,
+           case when state <> 'active' then now() end
+         from unnest($1::text[]) state`,
+        [states],
+      )
+    })
+    expect(await migrate(kernel.db)).toEqual(NAMES.filter((one) => one >= '0011'))
+    const { rows } = await kernel.db.query('select state, node_id, arrived from postrider.enrollments order by state')
+    expect(rows).toEqual([
+      { state: 'active', node_id: 'last', arrived: false },
+      { state: 'completed', node_id: null, arrived: true },
+      { state: 'stopped', node_id: 'last', arrived: false },
+    ])
+  })
+
   it('touch nothing but their own schema', async () => {
     await empty()
     const everythingElse = async () =>

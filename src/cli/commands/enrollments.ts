@@ -83,8 +83,7 @@ function whoWalks({ address, contactId }: Enrollment): string {
 /** The email that comes next, or what it waits for without one; and of one that is over, why. */
 function whatIsNext({ next, nodeId, state, reason }: ListedEnrollment): string {
   if (next) return `${next.runAt.toISOString().slice(0, 16).replace('T', ' ')} ${next.nodeId}`
-  if (state === 'stopped') return reason ?? ''
-  return state === 'completed' ? 'the end' : (nodeId ?? 'the end')
+  return state === 'stopped' ? (reason ?? '') : (nodeId ?? 'the end')
 }
 
 const COLUMNS = [

@@ -54,6 +54,8 @@ export const enrollments = postrider.table(
     check('enrollments_state', sql`state in (${oneOf(ENROLLMENT_STATES)})`),
     check('enrollments_finished', sql`(state in ('completed', 'stopped')) = (finished_at is not null)`),
     check('enrollments_stopped', sql`(state = 'stopped') = (reason_code is not null)`),
+    // One that completed is at the end; one that stopped stays where it was.
+    check('enrollments_completed', sql`state <> 'completed' or node_id is null and arrived`),
     check('enrollments_visit', sql`visit >= 0`),
   ],
 )
