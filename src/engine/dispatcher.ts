@@ -11,6 +11,7 @@ import { groupCommit } from '../group-commit.js'
 import { newId } from '../id.js'
 import { inTime } from '../in-time.js'
 import type { Log } from '../log.js'
+import { createDueClock } from './due-clock.js'
 import type { Handlers } from './handler.js'
 import { createLeaseKeeper } from './lease-keeper.js'
 import { logOutcome } from './log-outcome.js'
@@ -90,6 +91,8 @@ const SOON_MS = 300
 export function createDispatcher(options: DispatcherOptions): Dispatcher {
   const { db, log, worker, concurrency, leaseMs } = options
   const counts = { claimed: 0, done: 0, retry: 0, failed: 0, skipped: 0, uncertain: 0, release: 0 }
+  const pollMs = options.pollMs ?? 1_000
+  const due = createDueClock(pollMs)
   const pace = createPaceMeter()
   const leases = createLeaseKeeper({ db, leaseMs, log })
   const performer = createPerformer({
@@ -102,7 +105,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
       logOutcome(log, action, outcome)
     },
     onRepeated(waitMs) {
-      promoteAt = Math.min(promoteAt, performance.now() + waitMs)
+      due.expect(waitMs)
       hinted = true
       loop.wake()
       options.onRepeated?.()
@@ -117,7 +120,6 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
   })
   let cursor = FIRST_LANE
   let stopping = false
-  let promoteAt = 0
   let sweepAt = 0
   /** There may be hints: somebody said so, or the last claim found some. */
   let hinted = true
@@ -137,7 +139,10 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     claimAt = performance.now() + pollMs
     const claims = Math.min(Math.ceil(room / LARGEST_CLAIM), db.embedded ? 1 : CLAIMS_AT_ONCE)
     const size = Math.min(Math.ceil(room / claims), LARGEST_CLAIM)
-    const looked = await Promise.all(Array.from({ length: claims }, () => claimOnce(size)))
+    const looked = await Promise.all(Array.from({ length: claims }, () => claimOnce(size))).catch((error: unknown) => {
+      hinted = true
+      throw error
+    })
     caughtUp = looked.every((count) => count < size)
     hinted ||= looked.some((count) => count > 0)
     return looked.reduce((sum, count) => sum + count, 0)
@@ -150,7 +155,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     const only = urgent ? { mostPriority: BULK_LANE.priority - 1 } : {}
     const claimed = await claimActions(db, { token, worker, limit, leaseMs, cursor, ...only })
     if (!urgent) cursor = claimed.cursor
-    if (claimed.early > 0) promoteAt = 0
+    if (claimed.early > 0) due.expect()
     begin(claimed, token, askedAt)
     return claimed.looked
   }
@@ -168,11 +173,14 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     const token = newId()
     const askedAt = performance.now()
     const limit = 2 ** Math.floor(Math.log2(Math.min(places.room(), LARGEST_CLAIM)))
-    const claimed = await claimDueActions(db, { token, worker, leaseMs, limit })
-    const nextInMs = claimed.due === limit ? 0 : (claimed.nextInMs ?? pollMs)
-    promoteAt = performance.now() + Math.min(nextInMs, pollMs)
-    begin(claimed, token, askedAt)
-    return claimed.looked
+    let looked = 0
+    await due.look(async () => {
+      const claimed = await claimDueActions(db, { token, worker, leaseMs, limit })
+      begin(claimed, token, askedAt)
+      ;({ looked } = claimed)
+      return claimed.due === limit ? 0 : claimed.nextInMs
+    })
+    return looked
   }
 
   /** Claims what messages named, many with one statement; answers each with what to wait for. */
@@ -207,16 +215,13 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     { maxItems: LARGEST_CLAIM, maxFlushes: CLAIMS_AT_ONCE },
   )
 
-  /** Returns in how many milliseconds something falls due. */
-  const promote = async (): Promise<number> => {
-    const { promoted, nextInMs } = await promoteActions(db, PROMOTION)
-    const wait = promoted === PROMOTION ? 0 : (nextInMs ?? Number.POSITIVE_INFINITY)
-    promoteAt = performance.now() + Math.min(wait, pollMs)
-    return wait
-  }
+  const promote = (): Promise<number> =>
+    due.look(async () => {
+      const { promoted, nextInMs } = await promoteActions(db, PROMOTION)
+      return promoted === PROMOTION ? 0 : nextInMs
+    })
 
-  const pollMs = options.pollMs ?? 1_000
-  const dueInMs = () => Math.min(promoteAt, claimAt) - performance.now()
+  const nextLookInMs = () => Math.min(due.inMs(), claimAt - performance.now())
   const loop = createLoop({
     name: 'dispatcher',
     log,
@@ -231,7 +236,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
       }
       for (;;) {
         let looked = 0
-        if (performance.now() >= promoteAt) {
+        if (due.isDue()) {
           if (caughtUp && !brokered && !places.isFull() && !stopping) looked = await claimDue()
           else {
             await promote()
@@ -239,10 +244,10 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
           }
         }
         const full = places.isFull()
-        if (stopping || (full && places.urgentRoom() <= 0)) return dueInMs()
+        if (stopping || (full && places.urgentRoom() <= 0)) return nextLookInMs()
         if (full) looked += await claimOnce(places.urgentRoom(), true)
         else if (hinted || performance.now() >= claimAt) looked += await claim()
-        if (looked === 0) return dueInMs()
+        if (looked === 0) return nextLookInMs()
         if (looked < LITTLE) await new Promise((resolve) => setTimeout(resolve, BREATH_MS))
       }
     },
@@ -285,7 +290,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     },
     async drain(signal) {
       leases.start()
-      promoteAt = 0
+      due.expect()
       try {
         for (;;) {
           // What ends while we look may have made something due that this look could not see yet.
@@ -302,7 +307,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     },
     wake(later = true) {
       hinted = true
-      if (later) promoteAt = 0
+      if (later) due.expect()
       loop.wake()
     },
   }
