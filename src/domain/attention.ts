@@ -252,7 +252,7 @@ function inWords(seconds: number): string {
   return plural(Math.max(1, Math.floor(seconds / length)), unit)
 }
 
-const plural = (count: number, noun: string) => `${count} ${noun}${count === 1 ? '' : 's'}`
+const plural = (count: number, noun: string) => `${count.toLocaleString('en-GB')} ${noun}${count === 1 ? '' : 's'}`
 const emails = (count: number) => plural(count, 'email')
 const sentence = (text: string) => `${text.replace(/[.\s]+$/, '')}.`
 const shorten = (text: string) => (text.length > LONGEST_REASON ? `${text.slice(0, LONGEST_REASON)}…` : sentence(text))

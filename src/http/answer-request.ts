@@ -3,7 +3,7 @@ import { PostriderError } from '../errors.js'
 import { type IdPrefix, readId } from '../id.js'
 import { answerLogin } from './answer-login.js'
 import type { AppOptions } from './app-options.js'
-import { detailOf } from './audit-detail.js'
+import { detailOf, isQuestion } from './audit-detail.js'
 import { deedOf, madeBy, withAudit } from './audit-request.js'
 import type { Watcher } from '../operations/watch-changes.js'
 import { type Authenticator, type Caller, mayUse } from './authenticate.js'
@@ -48,7 +48,7 @@ async function answerKeyed(
   return withAudit(options.context, deedOf(c, endpoint, caller), async (announce) => {
     requireScope(caller, endpoint)
     const open = await readCall(c, endpoint, options, reply)
-    await announce(detailOf(open.body))
+    if (!isQuestion(open.body)) await announce(detailOf(open.body))
     const result = await endpoint.run(keyedCall(open, caller, gate))
     return { response: writeReply(c, result, reply), made: madeBy(result) }
   })

@@ -49,6 +49,10 @@ const COUNTED = new Set(['contact_ids', 'contacts', 'emails', 'ids'])
 
 const LONGEST = 200
 
+/** Nothing is done: somebody asks what it would be. */
+export const isQuestion = (body: unknown): boolean =>
+  (body as { dry_run?: unknown } | null | undefined)?.dry_run === true
+
 export function detailOf(body: unknown): AuditDetail {
   // A batch of emails is a list as a whole.
   if (Array.isArray(body)) return { count: body.length }

@@ -54,7 +54,11 @@ export async function decideMany(
   { dryRun = false, expected, ...options }: MassOptions,
 ): Promise<MassDecision> {
   const { ids, hasMore } = await select(context, workspaceId, selection, decision)
-  if (dryRun) return { ...(await foresee(context, workspaceId, ids, decision)), hasMore }
+  if (dryRun)
+    return 'ids' in selection
+      ? { ...(await foresee(context, workspaceId, ids, decision)), hasMore }
+      : // Found by what the decision applies to.
+        { matched: ids.length, changed: 0, refused: [], refusedCount: 0, hasMore }
   if (expected !== undefined && expected !== ids.length)
     throw new PostriderError(
       'email_conflict',

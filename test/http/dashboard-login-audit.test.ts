@@ -69,6 +69,15 @@ describe.each(DATABASE_KINDS)('what people did is written down, on %s', (kind) =
     ])
   })
 
+  it('and no question: how many it would be is asked before it is decided', async () => {
+    const { cookie } = await api.logIn('operator', 'grace')
+    const { body } = await ask('POST /api/admin/outbox/retry', { cookie, json: { filter: {}, dry_run: true } })
+    expect(body).toMatchObject({ dry_run: true, matched: 0 })
+    expect(await read()).toEqual([])
+    await ask('POST /api/admin/outbox/retry', { cookie, json: { filter: {} } })
+    expect(await read()).toMatchObject([{ action: 'POST /api/admin/outbox/retry', outcome: 'done' }])
+  })
+
   it('also when a viewer tried, and never by who was not in', async () => {
     const { cookie } = await api.logIn('viewer', 'ada')
     await ask('DELETE /api/inbox', { cookie })
