@@ -96,7 +96,7 @@ export async function readsOf(postrider: Postrider, ground: Ground, paths: reado
     '/api/campaigns': ['', '?status=running', `?list_id=${list}`],
     '/api/campaigns/{id}': [large, running],
     '/api/campaigns/{id}/schedule': [large, running],
-    '/api/campaigns/{id}/scheduled-emails': [large, running],
+    '/api/campaigns/{id}/scheduled-emails': [large, running, `${large}?order=time`, `${running}?order=time`],
     '/api/campaigns/{id}/preflight': [large, running],
     '/api/campaigns/{id}/failures': [large, running],
     '/api/enrollments': ['', `?campaign_id=${large}`],
@@ -107,9 +107,13 @@ export async function readsOf(postrider: Postrider, ground: Ground, paths: reado
   return Object.entries(asked)
     .filter(([path]) => paths.includes(path))
     .flatMap(([path, ways]) =>
-      ways.map((way) =>
-        (path.includes('{id}') ? path.replace('{id}', way).replace('{version}', '1') : path + way).slice('/api'.length),
-      ),
+      ways.map((way) => {
+        const [id, query] = way.split('?')
+        const filled = path.includes('{id}')
+          ? path.replace('{id}', id!).replace('{version}', '1') + (query === undefined ? '' : `?${query}`)
+          : path + way
+        return filled.slice('/api'.length)
+      }),
     )
 }
 
