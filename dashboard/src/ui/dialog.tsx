@@ -28,9 +28,11 @@ export function Dialog({
           className={`fixed top-1/2 left-1/2 z-50 flex max-h-[90vh] w-[calc(100vw-2rem)] -translate-x-1/2 -translate-y-1/2 flex-col gap-4 overflow-y-auto rounded-xl border bg-panel p-5 shadow-xl ${wide ? 'max-w-3xl' : 'max-w-md'}`}
         >
           <div className="flex items-start justify-between gap-3">
-            <div>
-              <Radix.Title className="text-base font-semibold">{title}</Radix.Title>
-              {lead !== undefined && <Radix.Description className="mt-1 text-sm text-soft">{lead}</Radix.Description>}
+            <div className="min-w-0">
+              <Radix.Title className="text-base font-semibold break-words">{title}</Radix.Title>
+              {lead !== undefined && (
+                <Radix.Description className="mt-1 text-sm break-words text-soft">{lead}</Radix.Description>
+              )}
             </div>
             <Radix.Close asChild>
               <IconButton label="Close" icon={<X />} />

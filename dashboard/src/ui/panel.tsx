@@ -79,7 +79,8 @@ export function Figure({
   return (
     <div className="h-full min-w-0 rounded-xl border bg-panel px-4 py-3">
       <div className="text-xs text-soft">{label}</div>
-      <div className={`mt-0.5 text-2xl font-semibold tabular-nums ${colour}`}>{value}</div>
+      {/* A time does not fit beside another number on a phone unless it may break. */}
+      <div className={`mt-0.5 text-2xl font-semibold tabular-nums [&_time]:whitespace-normal ${colour}`}>{value}</div>
       {hint !== undefined && <div className="mt-0.5 text-xs break-words text-soft">{hint}</div>}
     </div>
   )

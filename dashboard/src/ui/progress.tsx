@@ -1,3 +1,5 @@
+import { showNumber } from './number'
+
 export interface Part {
   readonly label: string
   readonly value: number
@@ -28,7 +30,7 @@ export function Progress({
       {parts.map((part) => (
         <span
           key={part.label}
-          title={`${part.label}: ${part.value.toLocaleString()}`}
+          title={`${part.label}: ${showNumber(part.value)}`}
           className={part.className}
           style={{ width: `${total === 0 ? 0 : (100 * part.value) / total}%` }}
         />

@@ -26,7 +26,7 @@ export function Tabs({
           <Radix.Trigger
             key={id}
             value={id}
-            className="-mb-px border-b-2 border-transparent px-3 py-2 text-sm whitespace-nowrap text-soft hover:text-ink data-[state=active]:border-accent data-[state=active]:font-medium data-[state=active]:text-ink"
+            className="-mb-px border-b-2 border-transparent px-3 py-2 text-sm -outline-offset-2 whitespace-nowrap text-soft hover:text-ink data-[state=active]:border-accent data-[state=active]:font-medium data-[state=active]:text-ink"
           >
             {name}
           </Radix.Trigger>

@@ -25,16 +25,20 @@ const COLUMNS: readonly Column<Row>[] = [
     id: 'email',
     head: 'Address',
     width: 'minmax(0,2fr)',
-    cell: ({ id, email }) => (
-      <Link to="/contacts/$id" params={{ id }} className="hover:underline">
-        {email}
-      </Link>
+    cell: ({ id, email, name }) => (
+      <>
+        <Link to="/contacts/$id" params={{ id }} className="hover:underline">
+          {email}
+        </Link>
+        {name !== null && <span className="block truncate text-xs text-soft sm:hidden">{name}</span>}
+      </>
     ),
   },
   {
     id: 'name',
     head: 'Name',
     width: 'minmax(0,1fr)',
+    from: 'sm',
     cell: ({ name }) => name ?? <span className="text-soft">—</span>,
   },
   {
@@ -51,7 +55,7 @@ const COLUMNS: readonly Column<Row>[] = [
     from: 'lg',
     cell: ({ timezone }) => timezone ?? <span className="text-soft">the sender’s</span>,
   },
-  { id: 'created', head: 'Made', width: '8.5rem', from: 'sm', cell: ({ created_at: at }) => <Time at={at} /> },
+  { id: 'created', head: 'Made', width: '10.5rem', from: 'sm', cell: ({ created_at: at }) => <Time at={at} /> },
 ]
 
 const Attributes = ({ attributes }: { readonly attributes: Row['attributes'] }) => {

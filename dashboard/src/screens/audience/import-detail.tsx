@@ -7,13 +7,14 @@ import { Empty } from '../../ui/empty'
 import { Figure, PageHead, Panel } from '../../ui/panel'
 import { QueryView } from '../../ui/query-view'
 import { Time } from '../../ui/time'
+import { showNumber } from '../../ui/number'
 
 interface Problem {
   readonly line: number
   readonly detail: string
 }
 const COLUMNS: readonly Column<Problem>[] = [
-  { id: 'line', head: 'Line', width: '6rem', align: 'right', cell: ({ line }) => line.toLocaleString() },
+  { id: 'line', head: 'Line', width: '6rem', align: 'right', cell: ({ line }) => showNumber(line) },
   {
     id: 'detail',
     head: 'What is wrong with it',
@@ -54,18 +55,18 @@ export function ImportDetail() {
             </p>
           )}
           <div className="mb-4 grid grid-cols-2 gap-3 sm:grid-cols-3 xl:grid-cols-6">
-            <Figure label="Rows read" value={one.rows_read.toLocaleString()} />
-            <Figure label="New contacts" value={one.created.toLocaleString()} />
+            <Figure label="Rows read" value={showNumber(one.rows_read)} />
+            <Figure label="New contacts" value={showNumber(one.created)} />
             <Figure
               label="Merged"
-              value={one.updated.toLocaleString()}
-              hint={`${one.repeated.toLocaleString()} twice in the file`}
+              value={showNumber(one.updated)}
+              hint={`${showNumber(one.repeated)} twice in the file`}
             />
-            <Figure label="New on the list" value={one.joined.toLocaleString()} />
-            <Figure label="Opted out, left so" value={one.opted_out.toLocaleString()} />
+            <Figure label="New on the list" value={showNumber(one.joined)} />
+            <Figure label="Opted out, left so" value={showNumber(one.opted_out)} />
             <Figure
               label="Refused"
-              value={one.refused.toLocaleString()}
+              value={showNumber(one.refused)}
               {...(one.refused > 0 && { mood: 'bad' as const })}
             />
           </div>

@@ -18,6 +18,7 @@ import { Loading } from '../../ui/spinner'
 import { Time } from '../../ui/time'
 import { ImportFile } from './import-file'
 import { RecentImports } from './recent-imports'
+import { showNumber } from '../../ui/number'
 
 type Member = Entry<'/api/lists/{id}/contacts'>
 
@@ -37,7 +38,7 @@ export function ListDetail() {
         <>
           <PageHead
             title={name}
-            lead={`${subscribed.toLocaleString()} subscribed of ${members.toLocaleString()}${description === null ? '' : ` · ${description}`}`}
+            lead={`${showNumber(subscribed)} subscribed of ${showNumber(members)}${description === null ? '' : ` · ${description}`}`}
             actions={
               <>
                 <a
@@ -69,7 +70,7 @@ export function ListDetail() {
             open={asked === 'remove'}
             onClose={() => setAsked(null)}
             title={`Remove ${name}?`}
-            lead={`With who is on it and who opted out of it; the ${members.toLocaleString()} contacts stay. Not while a campaign goes to it.`}
+            lead={`With who is on it and who opted out of it; ${members === 1 ? 'the contact stays' : `the ${showNumber(members)} contacts stay`}. Not while a campaign goes to it.`}
             action="Remove list"
             tone="danger"
             run={async () => {
@@ -136,12 +137,12 @@ function Members({
     {
       id: 'subscribed',
       head: 'Subscription',
-      width: '8rem',
+      width: '7.25rem',
       cell: ({ subscribed }) => (
         <Badge mood={subscribed ? 'good' : 'warn'}>{subscribed ? 'subscribed' : 'opted out'}</Badge>
       ),
     },
-    { id: 'joined', head: 'Since', width: '8.5rem', from: 'md', cell: ({ joined_at: at }) => <Time at={at} /> },
+    { id: 'joined', head: 'Since', width: '10.5rem', from: 'md', cell: ({ joined_at: at }) => <Time at={at} /> },
     ...(mayAct
       ? [
           {

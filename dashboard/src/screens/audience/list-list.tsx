@@ -13,6 +13,7 @@ import { PageHead, Panel } from '../../ui/panel'
 import { ProblemNote } from '../../ui/problem-note'
 import { QueryView } from '../../ui/query-view'
 import { RecentImports } from './recent-imports'
+import { showNumber } from '../../ui/number'
 
 export function ListList() {
   const mayAct = useMayAct()
@@ -53,7 +54,7 @@ export function ListList() {
                         {description !== null && <p className="truncate text-xs text-soft">{description}</p>}
                       </div>
                       <p className="text-soft tabular-nums">
-                        {subscribed.toLocaleString()} subscribed of {members.toLocaleString()}
+                        {showNumber(subscribed)} subscribed of {showNumber(members)}
                       </p>
                     </li>
                   ))}

@@ -5,6 +5,7 @@ import { StatusBadge } from '../../ui/badge'
 import { Panel } from '../../ui/panel'
 import { QueryView } from '../../ui/query-view'
 import { Time } from '../../ui/time'
+import { showNumber } from '../../ui/number'
 
 /** Of one list, or of all. */
 export function RecentImports({ listId }: { readonly listId?: string }) {
@@ -25,13 +26,13 @@ export function RecentImports({ listId }: { readonly listId?: string }) {
                 <li key={one.id} className="flex flex-wrap items-center gap-x-4 gap-y-1 px-4 py-2.5 text-sm">
                   <StatusBadge status={one.status} />
                   <Link to="/imports/$id" params={{ id: one.id }} className="hover:underline">
-                    {one.rows_read.toLocaleString()} rows
+                    {showNumber(one.rows_read)} {one.rows_read === 1 ? 'row' : 'rows'}
                   </Link>
                   <span className="flex-1 text-soft max-sm:order-last max-sm:basis-full">
-                    {one.created.toLocaleString()} new, {one.updated.toLocaleString()} merged
+                    {showNumber(one.created)} new, {showNumber(one.updated)} merged
                     {one.refused > 0 && (
                       <>
-                        , <strong className="text-bad">{one.refused.toLocaleString()} refused</strong>
+                        , <strong className="text-bad">{showNumber(one.refused)} refused</strong>
                       </>
                     )}
                   </span>

@@ -15,6 +15,7 @@ import { ProblemNote } from '../../ui/problem-note'
 import { Loading } from '../../ui/spinner'
 import { Time } from '../../ui/time'
 import { say } from '../../ui/toasts'
+import { showNumber } from '../../ui/number'
 
 type Row = Shape<'Suppression'>
 
@@ -23,7 +24,7 @@ const COLUMNS: readonly Column<Row>[] = [
   {
     id: 'scope',
     head: 'Kept from',
-    width: '8.5rem',
+    width: '7.25rem',
     cell: ({ scope }) => (
       <Badge mood={scope === 'all' ? 'bad' : 'warn'}>{scope === 'all' ? 'all mail' : 'marketing'}</Badge>
     ),
@@ -36,7 +37,7 @@ const COLUMNS: readonly Column<Row>[] = [
     from: 'md',
     cell: ({ detail }) => <span title={detail ?? ''}>{detail ?? '—'}</span>,
   },
-  { id: 'at', head: 'Since', width: '8.5rem', from: 'lg', cell: ({ created_at: at }) => <Time at={at} /> },
+  { id: 'at', head: 'Since', width: '10.5rem', from: 'lg', cell: ({ created_at: at }) => <Time at={at} /> },
 ]
 
 export function Suppressions() {
@@ -63,7 +64,7 @@ export function Suppressions() {
           mayAct && (
             <>
               {emails.length > 0 && (
-                <Button onClick={() => setAllowing(true)}>Allow {emails.length.toLocaleString()} again</Button>
+                <Button onClick={() => setAllowing(true)}>Allow {showNumber(emails.length)} again</Button>
               )}
               <Button tone="primary" icon={<Plus />} onClick={() => setNew(true)}>
                 Suppress addresses
@@ -99,14 +100,14 @@ export function Suppressions() {
       <Confirm
         open={allowing}
         onClose={() => setAllowing(false)}
-        title={`Mail ${emails.length.toLocaleString()} ${emails.length === 1 ? 'address' : 'addresses'} again?`}
+        title={`Mail ${showNumber(emails.length)} ${emails.length === 1 ? 'address' : 'addresses'} again?`}
         lead="In every scope. A server or a person said no once: only when you know that this has changed."
-        action={`Allow ${emails.length.toLocaleString()}`}
+        action={`Allow ${showNumber(emails.length)}`}
         run={async () => {
           const { removed } = await ask(
             api.POST('/api/suppressions/batch/remove', { body: { emails: emails.slice(0, 1_000) } }),
           )
-          say(`${removed.toLocaleString()} allowed again.`)
+          say(`${showNumber(removed)} allowed again.`)
           setChosen(new Set())
           await client.invalidateQueries({ queryKey: ['suppressions'] })
         }}
@@ -129,7 +130,7 @@ function Add({ onClose }: { readonly onClose: () => void }) {
       return ask(api.POST('/api/suppressions/batch/add', { body }))
     },
     async onSuccess({ added }) {
-      say(`${added.toLocaleString()} suppressed that were not before.`)
+      say(`${showNumber(added)} suppressed that were not before.`)
       onClose()
       await client.invalidateQueries({ queryKey: ['suppressions'] })
     },

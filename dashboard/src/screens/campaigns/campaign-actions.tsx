@@ -11,6 +11,7 @@ import { TestSendDialog } from '../templates/test-send'
 import { openOf } from './campaign-counts'
 import type { Campaign, Progress } from './campaign-queries'
 import { LaunchDialog } from './launch-dialog'
+import { showNumber } from '../../ui/number'
 
 type Asked = 'launch' | 'test' | 'pause' | 'resume' | 'cancel' | 'remove'
 
@@ -104,7 +105,7 @@ export function CampaignActions({ campaign, progress }: { readonly campaign: Cam
         open={asked === 'cancel'}
         onClose={close}
         title={`Cancel ${name} for good?`}
-        lead={`${open} will never ${campaign.sequence_id === null ? 'get it' : 'go out'}. ${progress.counts.sent.toLocaleString('en-GB')} that were sent cannot be taken back.`}
+        lead={`${open} will never ${campaign.sequence_id === null ? 'get it' : 'go out'}. ${showNumber(progress.counts.sent)} that were sent cannot be taken back.`}
         action={`Cancel for ${open}`}
         tone="danger"
         run={steer('cancel', 'Canceled')}
@@ -125,5 +126,5 @@ export function CampaignActions({ campaign, progress }: { readonly campaign: Cam
 /** Of a sequence, emails that are planned are counted, and the people beside them who are not enrolled yet. */
 function describe(open: number, { sequence_id: sequence }: Campaign): string {
   const [one, many] = sequence === null ? ['person', 'people'] : ['planned email', 'planned emails']
-  return open === 1 ? `1 ${one}` : `${open.toLocaleString('en-GB')} ${many}`
+  return open === 1 ? `1 ${one}` : `${showNumber(open)} ${many}`
 }

@@ -1,6 +1,7 @@
 import { Link } from '@tanstack/react-router'
 import { type Part, Progress } from '../../ui/progress'
 import type { Counts } from './campaign-queries'
+import { showNumber } from '../../ui/number'
 
 type Name = Exclude<keyof Counts, 'audience'>
 
@@ -47,8 +48,6 @@ const KINDS: readonly Kind[] = [
   { name: 'scheduled', word: 'queued', what: 'Waits for its turn.', className: 'bg-calm/50', rows: true },
   { name: 'not_planned', word: 'not looked at yet', what: 'On the list; its turn comes.', className: 'bg-transparent' },
 ]
-
-const number = (count: number) => count.toLocaleString('en-GB')
 
 /** What will not change by itself any more. */
 export const overOf = (counts: Counts): number =>
@@ -108,7 +107,7 @@ export function CountsTable({
               )}
             </th>
             <td className="py-1.5 pr-4 text-right font-medium tabular-nums" data-count={name}>
-              {number(counts[name])}
+              {showNumber(counts[name])}
             </td>
             <td className="w-full py-1.5 text-soft max-sm:hidden">
               {over && name === 'not_planned' ? 'On the list; it ended before their turn.' : what}
@@ -120,7 +119,7 @@ export function CountsTable({
             Together
           </th>
           <td className="py-1.5 pr-4 text-right font-semibold tabular-nums" data-count="audience">
-            {number(counts.audience)}
+            {showNumber(counts.audience)}
           </td>
           <td className="py-1.5 text-soft max-sm:hidden">{unit}</td>
         </tr>

@@ -15,8 +15,7 @@ import { LookAheadPanel } from './look-ahead'
 import { PeoplePanel } from './people-panel'
 import { PreflightPanel } from './preflight-panel'
 import { StandstillNote } from './standstill'
-
-const number = (count: number) => count.toLocaleString('en-GB')
+import { showNumber } from '../../ui/number'
 
 export function CampaignDetail() {
   const { id } = useParams({ strict: false }) as { id: string }
@@ -95,21 +94,21 @@ function ProgressPart({ campaign, progress }: { readonly campaign: Campaign; rea
       <div className="flex flex-col gap-2">
         <CountsBar counts={counts} label={`Progress of ${campaign.name}`} />
         <p className="text-sm text-soft" data-testid="progress-words">
-          {number(over)} of {number(counts.audience)} {unit} ({share} %)
+          {showNumber(over)} of {showNumber(counts.audience)} {unit} ({share} %)
         </p>
       </div>
       <div className="grid grid-cols-2 gap-3 lg:grid-cols-4">
-        <Figure label="Sent" value={number(counts.sent)} hint="accepted by the next mail server" />
+        <Figure label="Sent" value={showNumber(counts.sent)} hint="accepted by the next mail server" />
         <Figure
           label="Failed"
-          value={number(counts.failed)}
+          value={showNumber(counts.failed)}
           {...(counts.failed > 0 && { mood: 'bad' as const })}
-          hint={counts.uncertain > 0 ? `and ${number(counts.uncertain)} uncertain` : 'refused for good'}
+          hint={counts.uncertain > 0 ? `and ${showNumber(counts.uncertain)} uncertain` : 'refused for good'}
         />
         {campaign.finished_at === null || campaign.started_at === null ? (
           <Figure
             label="Rate"
-            value={rate === null ? '—' : number(Math.round(rate))}
+            value={rate === null ? '—' : showNumber(Math.round(rate))}
             hint={rate === null ? (campaign.sequence_id === null ? 'not moving' : 'goes by its times') : 'a minute'}
           />
         ) : (

@@ -5,8 +5,7 @@ import { Facts, Panel } from '../../ui/panel'
 import { Time } from '../../ui/time'
 import { templateQuery } from '../templates/template-queries'
 import { type Campaign, listQuery, senderChoices, sequenceChoices } from './campaign-queries'
-
-const number = (count: number) => count.toLocaleString('en-GB')
+import { showNumber } from '../../ui/number'
 
 /** What it is made of. */
 export function CampaignFacts({ campaign }: { readonly campaign: Campaign }) {
@@ -26,7 +25,9 @@ export function CampaignFacts({ campaign }: { readonly campaign: Campaign }) {
     [
       'To',
       <Link key="list" to="/lists/$id" params={{ id: campaign.list_id }} className="underline">
-        {list ? `${list.name} (${number(list.subscribed)} subscribed of ${number(list.members)})` : campaign.list_id}
+        {list
+          ? `${list.name} (${showNumber(list.subscribed)} subscribed of ${showNumber(list.members)})`
+          : campaign.list_id}
       </Link>,
     ],
     campaign.template_id === null
@@ -58,8 +59,8 @@ export function CampaignFacts({ campaign }: { readonly campaign: Campaign }) {
     ['Keeps to the pace', campaign.sequence_id !== null || campaign.follow_pace ? 'yes' : 'no'],
     ...(campaign.sequence_id === null
       ? ([
-          ['Hourly limit', campaign.hourly_limit === null ? 'none' : number(campaign.hourly_limit)],
-          ['Planned at a time', number(campaign.batch_size)],
+          ['Hourly limit', campaign.hourly_limit === null ? 'none' : showNumber(campaign.hourly_limit)],
+          ['Planned at a time', showNumber(campaign.batch_size)],
         ] as const)
       : []),
     ['Starts', <Time key="starts" at={campaign.scheduled_at} empty="at once, when launched" />],

@@ -13,6 +13,7 @@ import { Loading } from '../../ui/spinner'
 import { Time } from '../../ui/time'
 import { CountsBar, overOf } from './campaign-counts'
 import { type Campaign, campaignPages, rowProgressQuery, type Status, STATUSES } from './campaign-queries'
+import { showNumber } from '../../ui/number'
 
 const COLUMNS: readonly Column<Campaign>[] = [
   {
@@ -92,7 +93,7 @@ export function CampaignList() {
             }}
             empty={
               status ? (
-                <Empty title={`No campaign is ${status}`} />
+                <Empty title={`No campaign is ${status === 'draft' ? 'a draft' : status}`} />
               ) : (
                 <Empty title="No campaign yet" command={makeCommand()} actions={make}>
                   A campaign needs a list and a template, or a sequence. It is a draft until it is launched.
@@ -130,8 +131,8 @@ function RowBar({ campaign, words }: { readonly campaign: Campaign; readonly wor
       </span>
       {words && (
         <span className="text-xs whitespace-nowrap text-soft tabular-nums">
-          {overOf(counts).toLocaleString('en-GB')} of {counts.audience.toLocaleString('en-GB')}
-          {counts.failed > 0 && <span className="text-bad"> · {counts.failed.toLocaleString('en-GB')} failed</span>}
+          {showNumber(overOf(counts))} of {showNumber(counts.audience)}
+          {counts.failed > 0 && <span className="text-bad"> · {showNumber(counts.failed)} failed</span>}
         </span>
       )}
     </span>
@@ -141,7 +142,7 @@ function RowBar({ campaign, words }: { readonly campaign: Campaign; readonly wor
 function Rate({ campaign }: { readonly campaign: Campaign }) {
   const { data } = useQuery(rowProgressQuery(campaign))
   const rate = campaign.status === 'running' ? data?.rate_per_minute : null
-  return rate == null ? <span className="text-soft">—</span> : Math.round(rate).toLocaleString('en-GB')
+  return rate == null ? <span className="text-soft">—</span> : showNumber(Math.round(rate))
 }
 
 function When({ campaign }: { readonly campaign: Campaign }) {

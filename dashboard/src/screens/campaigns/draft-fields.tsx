@@ -10,6 +10,7 @@ import { templateChoices } from '../templates/template-queries'
 import type { PreviewState } from '../templates/use-preview'
 import type { Draft } from './campaign-draft'
 import { listChoices, senderChoices, sequenceChoices } from './campaign-queries'
+import { showNumber } from '../../ui/number'
 
 export interface DraftFieldsProps {
   readonly draft: Draft
@@ -17,8 +18,6 @@ export interface DraftFieldsProps {
   /** What the API said about a field, such as `/name`. */
   readonly about: (pointer: string) => string | undefined
 }
-
-const number = (count: number) => count.toLocaleString('en-GB')
 
 const KINDS = [
   ['bulk', 'One email', 'A template to everybody on a list, as fast as it may go.'],
@@ -101,7 +100,7 @@ export function WhomPanel({ draft, set, about }: DraftFieldsProps) {
           <option value="">Choose a list</option>
           {lists?.map(({ id, name, subscribed, members }) => (
             <option key={id} value={id}>
-              {name} — {number(subscribed)} subscribed of {number(members)}
+              {name} — {showNumber(subscribed)} subscribed of {showNumber(members)}
             </option>
           ))}
         </Choice>
@@ -203,6 +202,8 @@ export function ContentPanel({
                 to={`/templates/${draft.templateId}`}
                 word="Change it"
               />
+            ) : templates?.length === 0 ? (
+              <More text="There is no template yet. Write it here, or" to="/templates/new" word="make one first" />
             ) : undefined
           }
           onChange={(event) => set({ templateId: event.target.value === 'own' ? null : event.target.value })}

@@ -11,6 +11,7 @@ import { QueryView } from '../../ui/query-view'
 import { Time } from '../../ui/time'
 import { say } from '../../ui/toasts'
 import { type Campaign, failuresQuery, type Progress } from './campaign-queries'
+import { showNumber } from '../../ui/number'
 
 /** What a kind of failure means, and what to do about it. */
 const KINDS: Readonly<Record<string, readonly [string, string]>> = {
@@ -25,8 +26,7 @@ const KINDS: Readonly<Record<string, readonly [string, string]>> = {
   sender_missing: ['Its sender was removed', 'It cannot go out any more: make the campaign again.'],
 }
 
-const number = (count: number) => count.toLocaleString('en-GB')
-const emails = (count: number) => (count === 1 ? '1 email' : `${number(count)} emails`)
+const emails = (count: number) => (count === 1 ? '1 email' : `${showNumber(count)} emails`)
 
 /** Why emails failed, by reason, with the way to the rows, and all of them again. */
 export function FailuresPanel({ campaign, progress }: { readonly campaign: Campaign; readonly progress: Progress }) {
@@ -38,7 +38,7 @@ export function FailuresPanel({ campaign, progress }: { readonly campaign: Campa
   const retry = async () => {
     const { retried } = await ask(api.POST('/api/campaigns/{id}/retry', { params: { path: { id: campaign.id } } }))
     await client.invalidateQueries({ queryKey: ['campaigns'] })
-    say(retried === 1 ? '1 email starts over' : `${number(retried)} emails start over`)
+    say(retried === 1 ? '1 email starts over' : `${showNumber(retried)} emails start over`)
   }
   // A canceled campaign sends nothing any more.
   const mayRetry =
@@ -49,7 +49,7 @@ export function FailuresPanel({ campaign, progress }: { readonly campaign: Campa
       actions={
         mayRetry && (
           <Button small icon={<RotateCcw />} onClick={() => setAsking(true)}>
-            {failed === 1 ? 'Retry the failed one' : `Retry the ${number(failed)} failed`}
+            {failed === 1 ? 'Retry the failed one' : `Retry the ${showNumber(failed)} failed`}
           </Button>
         )
       }
@@ -76,7 +76,7 @@ export function FailuresPanel({ campaign, progress }: { readonly campaign: Campa
                     <ul className="mt-1.5 flex flex-col gap-1 border-l-2 pl-3">
                       {group.reasons.map(({ text, emails: count, email_id: id }) => (
                         <li key={text} className="flex gap-3">
-                          <span className="w-10 shrink-0 text-right text-soft tabular-nums">{number(count)}</span>
+                          <span className="w-10 shrink-0 text-right text-soft tabular-nums">{showNumber(count)}</span>
                           <Link
                             to="/emails/$id"
                             params={{ id }}
@@ -95,7 +95,7 @@ export function FailuresPanel({ campaign, progress }: { readonly campaign: Campa
               })}
             </ul>
             {truncated && (
-              <p className="mt-3 text-xs text-soft">Counted over {number(looked)} of them; there are more.</p>
+              <p className="mt-3 text-xs text-soft">Counted over {showNumber(looked)} of them; there are more.</p>
             )}
           </>
         )}

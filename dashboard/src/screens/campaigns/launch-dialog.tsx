@@ -8,6 +8,7 @@ import { formatTime, useZone } from '../../ui/time'
 import { say } from '../../ui/toasts'
 import { type Campaign, listQuery, preflightQuery, type Progress } from './campaign-queries'
 import { CheckList } from './preflight-panel'
+import { showNumber } from '../../ui/number'
 
 /** Now, or at a time; to how many; and what keeps it from it. */
 export function LaunchDialog({
@@ -26,7 +27,7 @@ export function LaunchDialog({
   const { data: list } = useQuery(listQuery(campaign.list_id))
   const { data: preflight } = useQuery(preflightQuery(campaign))
   const wanted = list?.subscribed ?? progress.counts.audience
-  const people = wanted === 1 ? '1 person' : `${wanted.toLocaleString('en-GB')} people`
+  const people = wanted === 1 ? '1 person' : `${showNumber(wanted)} people`
   const notable = preflight?.checks.filter(({ level }) => level !== 'ok') ?? []
 
   const launch = async () => {
@@ -45,7 +46,7 @@ export function LaunchDialog({
       title={`Launch ${campaign.name}`}
       lead={
         list
-          ? `${people} on ${list.name} have not opted out${list.members > list.subscribed ? `, ${(list.members - list.subscribed).toLocaleString('en-GB')} have` : ''}. Who is suppressed is left out as well.`
+          ? `${people} on ${list.name} have not opted out${list.members > list.subscribed ? `, ${showNumber(list.members - list.subscribed)} have` : ''}. Who is suppressed is left out as well.`
           : `It goes to ${people}.`
       }
       action={

@@ -8,10 +8,10 @@ import { Panel } from '../../ui/panel'
 import { QueryView } from '../../ui/query-view'
 import { Time } from '../../ui/time'
 import type { Campaign } from './campaign-queries'
+import { showNumber } from '../../ui/number'
 
 type Simulation = Answer<'/api/campaigns/{id}/simulate'>
 
-const number = (count: number) => count.toLocaleString('en-GB')
 const SHOWN = 20
 
 /** What it would send on the next days. Computed when asked for: of a long list that takes a moment. */
@@ -79,8 +79,8 @@ function Days({ simulation }: { readonly simulation: Simulation }) {
   return (
     <div className="flex flex-col gap-4 text-sm">
       <p>
-        <strong className="font-semibold">{number(total)}</strong> emails on these days
-        {beyond > 0 && `, ${number(beyond)} after them`}. Days of {timezone}.
+        <strong className="font-semibold">{showNumber(total)}</strong> emails on these days
+        {beyond > 0 && `, ${showNumber(beyond)} after them`}. Days of {timezone}.
       </p>
       <table className="w-full">
         <caption className="sr-only">Emails by day, in {timezone}</caption>
@@ -93,7 +93,7 @@ function Days({ simulation }: { readonly simulation: Simulation }) {
               >
                 {day}
               </th>
-              <td className="w-16 py-0.5 pr-3 text-right tabular-nums">{number(count)}</td>
+              <td className="w-16 py-0.5 pr-3 text-right tabular-nums">{showNumber(count)}</td>
               <td className="py-0.5">
                 <span
                   aria-hidden

@@ -10,10 +10,9 @@ import { Choice } from '../../ui/field'
 import { Panel } from '../../ui/panel'
 import { say } from '../../ui/toasts'
 import { type Campaign, listChoices, type Progress } from './campaign-queries'
+import { showNumber } from '../../ui/number'
 
 type People = NonNullable<Progress['people']>
-
-const number = (count: number) => count.toLocaleString('en-GB')
 
 const WALKS: readonly (readonly [keyof People, string])[] = [
   ['active', 'on their way'],
@@ -89,7 +88,7 @@ const Tally = ({
         {rows.map(([name, what]) => (
           <tr key={name}>
             <td className="w-14 py-1 pr-3 text-right align-top font-medium tabular-nums" data-people={name}>
-              {number(people[name])}
+              {showNumber(people[name])}
             </td>
             <th scope="row" className="py-1 text-left font-normal text-soft">
               {what}
@@ -115,7 +114,7 @@ function EnrollList({ campaign, onClose }: AskedFor) {
     const params = { path: { id: campaign.id } }
     const { enrolled } = await ask(api.POST('/api/campaigns/{id}/enroll', { params, body: { list_id: listId } }))
     await client.invalidateQueries({ queryKey: ['campaigns'] })
-    say(`${number(enrolled)} enrolled so far; the others follow by themselves`)
+    say(`${showNumber(enrolled)} enrolled so far; the others follow by themselves`)
   }
   return (
     <Confirm
@@ -123,7 +122,7 @@ function EnrollList({ campaign, onClose }: AskedFor) {
       onClose={onClose}
       title="Enroll another list"
       lead="Whoever walks this sequence already, or has, is passed over; so is who opted out or is suppressed."
-      action={list ? `Enroll up to ${number(list.subscribed)} people` : 'Choose a list first'}
+      action={list ? `Enroll up to ${showNumber(list.subscribed)} people` : 'Choose a list first'}
       disabled={!list}
       run={enroll}
     >
@@ -131,7 +130,7 @@ function EnrollList({ campaign, onClose }: AskedFor) {
         <option value="">Choose a list</option>
         {lists?.map(({ id, name, subscribed }) => (
           <option key={id} value={id}>
-            {name} ({number(subscribed)})
+            {name} ({showNumber(subscribed)})
           </option>
         ))}
       </Choice>
@@ -146,7 +145,7 @@ function EnrollAgain({ campaign, onClose }: AskedFor) {
     const { scheduled, remaining = 0 } = await ask(api.POST('/api/campaigns/{id}/schedule', { params, body: {} }))
     await client.invalidateQueries({ queryKey: ['campaigns'] })
     say(
-      `${number(scheduled)} emails planned${remaining > 0 ? `; ${number(remaining)} people follow by themselves` : ''}`,
+      `${showNumber(scheduled)} emails planned${remaining > 0 ? `; ${showNumber(remaining)} people follow by themselves` : ''}`,
     )
   }
   return (

@@ -8,6 +8,7 @@ import { Button } from '../../ui/button'
 import { describeDistance, Time } from '../../ui/time'
 import { say } from '../../ui/toasts'
 import type { Campaign, Progress } from './campaign-queries'
+import { showNumber } from '../../ui/number'
 
 /** Needs somebody; the others go on by themselves, or were meant. */
 const SICK = new Set(['sender_paused', 'sender_missing', 'planning_failed', 'planning_interrupted', 'no_worker'])
@@ -57,7 +58,7 @@ function RetryPlanning({ id, failed }: { readonly id: string; readonly failed: n
   if (!mayAct) return null
   return (
     <Button small className="mt-1" busy={retry.isPending} onClick={() => retry.mutate()}>
-      {failed === 0 ? 'Plan again' : `Plan again, and retry ${failed.toLocaleString('en-GB')} failed`}
+      {failed === 0 ? 'Plan again' : `Plan again, and retry ${showNumber(failed)} failed`}
     </Button>
   )
 }

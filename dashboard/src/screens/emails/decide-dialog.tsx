@@ -11,6 +11,7 @@ import { Loading } from '../../ui/spinner'
 import { say } from '../../ui/toasts'
 import { type Chosen, countTarget, decideTarget, type Outcome, type Target, type Tally } from './decide-many'
 import { countEmails, type Decision, DECISIONS } from './decisions'
+import { showNumber } from '../../ui/number'
 
 /**
  * Asks, with how many it is about, does it, and says what became of it. Those that are something else by then are not
@@ -104,7 +105,7 @@ function Counted({ tally: { count, others }, decision }: { readonly tally: Tally
   const only = `Only those that are ${DECISIONS[decision].from.join(' or ').replaceAll('_', ' ')} can be.`
   if (count === 0) return <p className="text-sm">None of them can be changed this way now. {only}</p>
   if (left === 0) return null
-  const kinds = [...others].map(([status, number]) => `${number.toLocaleString('en-GB')} ${wordOf(status)}`)
+  const kinds = [...others].map(([status, number]) => `${showNumber(number)} ${wordOf(status)}`)
   return (
     <p className="text-sm text-soft">
       {countEmails(left)} of those you chose {left === 1 ? 'stays as it is' : 'stay as they are'}: {kinds.join(', ')}.{' '}

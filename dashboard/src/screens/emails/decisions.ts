@@ -1,6 +1,7 @@
 import type { ReactNode } from 'react'
 import type { Tone } from '../../ui/button'
 import type { EmailStatus } from './email-filter'
+import { showNumber } from '../../ui/number'
 
 /** What people decide about emails, in the words of the screens. What is allowed when is the server's to say once more. */
 export type Decision = 'retry' | 'dismiss' | 'cancel' | 'reschedule' | 'sent' | 'resend'
@@ -109,5 +110,4 @@ export const ALL_DECISIONS = Object.keys(DECISIONS) as readonly Decision[]
 export const decisionsFor = (status: EmailStatus): readonly Decision[] =>
   ALL_DECISIONS.filter((decision) => DECISIONS[decision].from.includes(status))
 
-export const countEmails = (count: number): string =>
-  count === 1 ? '1 email' : `${count.toLocaleString('en-GB')} emails`
+export const countEmails = (count: number): string => (count === 1 ? '1 email' : `${showNumber(count)} emails`)

@@ -72,7 +72,7 @@ const COLUMNS: readonly Column<EmailRow>[] = [
   {
     id: 'subject',
     head: 'Email',
-    width: 'minmax(0,2.2fr)',
+    width: 'minmax(0,1.9fr)',
     cell: (row) => (
       <Two
         first={
@@ -95,14 +95,14 @@ const COLUMNS: readonly Column<EmailRow>[] = [
   {
     id: 'to',
     head: 'To',
-    width: 'minmax(0,1.5fr)',
+    width: 'minmax(0,1.95fr)',
     from: 'md',
     cell: (row) => <span title={[...row.to, ...row.cc, ...row.bcc].join(', ')}>{to(row)}</span>,
   },
   {
     id: 'when',
     head: 'When',
-    width: '8.5rem',
+    width: '8rem',
     from: 'sm',
     cell: ({ status, next_attempt_at: next, updated_at: updated }) => (
       <Two first={<Time at={next ?? updated} />} second={WHEN[status]} />
@@ -119,7 +119,7 @@ const COLUMNS: readonly Column<EmailRow>[] = [
   {
     id: 'error',
     head: 'Last error',
-    width: 'minmax(0,1.8fr)',
+    width: 'minmax(0,1.75fr)',
     from: 'lg',
     cell: ({ last_error: error, status }) =>
       error ? (
@@ -130,7 +130,7 @@ const COLUMNS: readonly Column<EmailRow>[] = [
         <span className="text-soft">—</span>
       ),
   },
-  { id: 'created', head: 'Made', width: '8.5rem', from: 'lg', cell: ({ created_at: at }) => <Time at={at} /> },
+  { id: 'created', head: 'Made', width: '8rem', from: 'lg', cell: ({ created_at: at }) => <Time at={at} /> },
 ]
 
 /** With the menu of what can be done, for those who may. */

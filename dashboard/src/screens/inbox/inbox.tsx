@@ -15,6 +15,7 @@ import { Empty } from '../../ui/empty'
 import { PageHead, Panel } from '../../ui/panel'
 import { Time, useZone } from '../../ui/time'
 import { say } from '../../ui/toasts'
+import { showNumber } from '../../ui/number'
 
 type Row = Entry<'/api/inbox'>
 
@@ -67,7 +68,7 @@ export function InboxList() {
     meta: { quiet: true },
     mutationFn: () => ask(api.DELETE('/api/inbox')),
     async onSuccess({ deleted }) {
-      say(deleted === 1 ? '1 captured email is gone.' : `${deleted.toLocaleString('en-GB')} captured emails are gone.`)
+      say(deleted === 1 ? '1 captured email is gone.' : `${showNumber(deleted)} captured emails are gone.`)
       await client.invalidateQueries({ queryKey: ['inbox'] })
     },
   })

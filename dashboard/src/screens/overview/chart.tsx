@@ -2,6 +2,7 @@ import { useEffect, useRef } from 'react'
 import uPlot from 'uplot'
 import 'uplot/dist/uPlot.min.css'
 import { formatTime, useZone } from '../../ui/time'
+import { showNumber } from '../../ui/number'
 
 export interface Series {
   readonly label: string
@@ -17,10 +18,13 @@ const colourOf = (name: string) => getComputedStyle(document.documentElement).ge
 /** Columns over time, one upon the other, drawn in the theme's colours and the chosen zone. */
 export function Chart({
   label,
+  empty,
   starts,
   series,
 }: {
   readonly label: string
+  /** Said where there is nothing to draw, which otherwise looks like something that did not load. */
+  readonly empty: string
   readonly starts: readonly string[]
   readonly series: readonly Series[]
 }) {
@@ -46,7 +50,17 @@ export function Chart({
     }
   }, [starts, series, zone])
   const totals = series.map(({ label: name, values }) => `${name}: ${values.reduce((sum, value) => sum + value, 0)}`)
-  return <div ref={box} role="img" aria-label={`${label}. ${totals.join(', ')}`} className="w-full overflow-hidden" />
+  const isEmpty = series.every(({ values }) => values.every((value) => value === 0))
+  return (
+    <div className="relative">
+      <div ref={box} role="img" aria-label={`${label}. ${totals.join(', ')}`} className="w-full overflow-hidden" />
+      {isEmpty && (
+        <p className="pointer-events-none absolute inset-x-0 top-20 text-center text-sm text-soft">
+          <span className="bg-panel px-2">{empty}</span>
+        </p>
+      )}
+    </div>
+  )
 }
 
 /** uPlot draws from back to front: the sum of all first, so that each shows its own part. */
@@ -85,7 +99,7 @@ function optionsFor(width: number, series: readonly Series[], zone: string): uPl
       {
         ...axis,
         size: 56,
-        values: (_, splits) => splits.map((split) => (Number.isInteger(split) ? split.toLocaleString('en-GB') : '')),
+        values: (_, splits) => splits.map((split) => (Number.isInteger(split) ? showNumber(split) : '')),
       },
     ],
     series: [
@@ -98,7 +112,7 @@ function optionsFor(width: number, series: readonly Series[], zone: string): uPl
         paths: uPlot.paths.bars!({ size: [0.9, 40] }),
         points: { show: false },
         value: (_: uPlot, __: number, ___: number, index: number | null) =>
-          index === null ? '—' : (values[i]?.[index] ?? 0).toLocaleString('en-GB'),
+          index === null ? '—' : showNumber(values[i]?.[index] ?? 0),
       })),
     ],
   }

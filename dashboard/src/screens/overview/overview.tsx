@@ -13,6 +13,7 @@ import { CountsBar, overOf } from '../campaigns/campaign-counts'
 import { AttentionList } from './attention-list'
 import { ThroughputPanel } from './throughput-panel'
 import { UpcomingPanel } from './upcoming-panel'
+import { showNumber } from '../../ui/number'
 
 type Dashboard = Shape<'Dashboard'>
 
@@ -74,14 +75,14 @@ function Mood({
 
 function Figures({ dashboard }: { readonly dashboard: Dashboard }) {
   const show = (name: Dashboard['rough'][number], value: number) =>
-    `${dashboard.rough.includes(name) ? (name.startsWith('failed') || name.startsWith('uncertain') ? '≥ ' : '≈ ') : ''}${value.toLocaleString('en-GB')}`
+    `${dashboard.rough.includes(name) ? (name.startsWith('failed') || name.startsWith('uncertain') ? '≥ ' : '≈ ') : ''}${showNumber(value)}`
   const { oldest_due_seconds: oldest, schedule_lag: lag } = dashboard
   return (
     <div className="grid grid-cols-2 gap-3 md:grid-cols-3 xl:grid-cols-6">
       <Figure
         label="Due now"
         value={show('due_now', dashboard.due_now)}
-        hint={`${dashboard.sending_email_count.toLocaleString('en-GB')} being sent`}
+        hint={`${showNumber(dashboard.sending_email_count)} being sent`}
       />
       <Figure
         label="Next hour"
@@ -103,7 +104,7 @@ function Figures({ dashboard }: { readonly dashboard: Dashboard }) {
         <Figure
           label="Failed"
           value={show('failed_email_count', dashboard.failed_email_count)}
-          hint="to retry or dismiss"
+          hint={dashboard.failed_email_count > 0 ? 'to retry or dismiss' : 'nothing to decide'}
           {...(dashboard.failed_email_count > 0 && { mood: 'bad' as const })}
         />
       </Link>
@@ -111,7 +112,7 @@ function Figures({ dashboard }: { readonly dashboard: Dashboard }) {
         <Figure
           label="Uncertain"
           value={show('uncertain_email_count', dashboard.uncertain_email_count)}
-          hint="nobody can know; decide"
+          hint={dashboard.uncertain_email_count > 0 ? 'nobody can know; decide' : 'nothing to decide'}
           {...(dashboard.uncertain_email_count > 0 && { mood: 'doubt' as const })}
         />
       </Link>
@@ -136,9 +137,14 @@ function Campaigns({ dashboard: { campaigns, has_more_campaigns: hasMore } }: { 
     >
       {campaigns.length === 0 ? (
         <Empty
-          title="None"
+          title="No campaign is under way"
           command={`npx postrider campaigns create Spring --list Newsletter --template spring\nnpx postrider campaigns launch Spring`}
-        />
+        >
+          What goes to a list is seen here from its launch to its end.{' '}
+          <Link to="/campaigns" className="underline underline-offset-2">
+            To the campaigns
+          </Link>
+        </Empty>
       ) : (
         <ul className="divide-y">
           {campaigns.map(({ id, name, status, progress }) => (
@@ -153,10 +159,9 @@ function Campaigns({ dashboard: { campaigns, has_more_campaigns: hasMore } }: { 
                 <>
                   <CountsBar counts={progress.counts} label={`Progress of ${name}`} />
                   <p className="text-xs text-soft">
-                    {overOf(progress.counts).toLocaleString('en-GB')} of{' '}
-                    {progress.counts.audience.toLocaleString('en-GB')}
+                    {showNumber(overOf(progress.counts))} of {showNumber(progress.counts.audience)}
                     {progress.rate_per_minute !== null &&
-                      ` · ${Math.round(progress.rate_per_minute).toLocaleString('en-GB')} a minute`}
+                      ` · ${showNumber(Math.round(progress.rate_per_minute))} a minute`}
                     {progress.estimated_end !== null && ` · over ${describeDistance(progress.estimated_end)}`}
                     {progress.standstill && ` · ${progress.standstill.text}`}
                   </p>
@@ -201,9 +206,8 @@ function Senders({ dashboard: { senders } }: { readonly dashboard: Dashboard }) 
                   ]}
                 />
                 <p className="text-xs text-soft">
-                  {today.sent.toLocaleString('en-GB')} sent and{' '}
-                  {Math.max(today.booked - today.sent, 0).toLocaleString('en-GB')} booked of{' '}
-                  {today.quota.toLocaleString('en-GB')} on {today.date}
+                  {showNumber(today.sent)} sent and {showNumber(Math.max(today.booked - today.sent, 0))} booked of{' '}
+                  {showNumber(today.quota)} on {today.date}
                 </p>
               </>
             )}

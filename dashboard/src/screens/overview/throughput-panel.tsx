@@ -62,5 +62,5 @@ function Drawn({ buckets }: { readonly buckets: readonly Bucket[] }) {
     ],
     [buckets],
   )
-  return <Chart label="Emails over time" starts={starts} series={series} />
+  return <Chart label="Emails over time" empty="Nothing went out in this time" starts={starts} series={series} />
 }

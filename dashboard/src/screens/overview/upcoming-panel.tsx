@@ -28,5 +28,5 @@ function Drawn({ buckets }: { readonly buckets: readonly { readonly start: strin
     () => [{ label: 'emails', colour: 'calm', values: buckets.map(({ emails }) => emails) }],
     [buckets],
   )
-  return <Chart label="Emails scheduled" starts={starts} series={series} />
+  return <Chart label="Emails scheduled" empty="Nothing is scheduled" starts={starts} series={series} />
 }

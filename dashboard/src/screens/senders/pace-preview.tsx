@@ -6,6 +6,7 @@ import { Loading } from '../../ui/spinner'
 import { formatTime } from '../../ui/time'
 import { useDebounced } from '../../ui/use-debounced'
 import { type PaceDraft, toBody } from './pace-draft'
+import { showNumber } from '../../ui/number'
 
 /** The next days and slots of the pace as it is written, asked of the code that will keep it. */
 export function PacePreview({ draft, senderId }: { readonly draft: PaceDraft; readonly senderId: string }) {
@@ -49,8 +50,8 @@ export function PacePreview({ draft, senderId }: { readonly draft: PaceDraft; re
                   <td>
                     {clock(opens)}–{clock(closes)}
                   </td>
-                  <td className="text-right">{quota?.toLocaleString() ?? '—'}</td>
-                  <td className="text-right">{fits?.toLocaleString() ?? '—'}</td>
+                  <td className="text-right">{quota == null ? '—' : showNumber(quota)}</td>
+                  <td className="text-right">{fits == null ? '—' : showNumber(fits)}</td>
                 </tr>
               ))}
             </tbody>

@@ -1,4 +1,5 @@
 import type { Pace } from './sender-queries'
+import { showNumber } from '../../ui/number'
 
 const DAYS = ['Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat', 'Sun']
 
@@ -9,7 +10,7 @@ export function describePace(pace: Pace | null): string {
   const when = days.length === 7 ? 'Every day' : describeDays(days)
   const hours = `${showHour(pace.start_hour)}–${showHour(pace.end_hour)} ${pace.timezone}`
   const gap = `${pace.gap_min_seconds}–${pace.gap_max_seconds} s apart`
-  const most = quota === null ? '' : `, at most ${quota.toLocaleString()} a day`
+  const most = quota === null ? '' : `, at most ${showNumber(quota)} a day`
   const ramp = pace.ramp_up_enabled ? `, from ${pace.ramp_up_start} growing by ${pace.ramp_up_step} a day` : ''
   return `${when}, ${hours}, ${gap}${most}${ramp}.`
 }

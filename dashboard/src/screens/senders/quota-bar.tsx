@@ -2,6 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import { Progress } from '../../ui/progress'
 import { Skeleton } from '../../ui/spinner'
 import { quotaQuery } from './sender-queries'
+import { showNumber } from '../../ui/number'
 
 /** How much of today is used, by the sender's own calendar. */
 export function QuotaBar({ senderId }: { readonly senderId: string }) {
@@ -21,7 +22,7 @@ export function QuotaBar({ senderId }: { readonly senderId: string }) {
         ]}
       />
       <p className="text-xs text-soft">
-        {date}: {sent.toLocaleString()} sent, {waiting.toLocaleString()} booked, of {quota.toLocaleString()}
+        {date}: {showNumber(sent)} sent, {showNumber(waiting)} booked, of {showNumber(quota)}
       </p>
     </div>
   )

@@ -50,8 +50,7 @@ function Detail({ sender }: { readonly sender: Sender }) {
         lead={
           <span className="flex flex-wrap items-center gap-2">
             <StatusBadge status={isPaused ? 'paused' : 'active'} />
-            {sender.address}
-            {sender.is_default && ' · default'}
+            {[sender.name !== null && sender.address, sender.is_default && 'default'].filter(Boolean).join(' · ')}
           </span>
         }
         actions={

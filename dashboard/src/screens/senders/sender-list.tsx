@@ -64,7 +64,8 @@ function SenderCard({ sender }: { readonly sender: Sender }) {
             </Link>
           </h2>
           <p className="text-sm break-words text-soft">
-            {sender.address} · {sender.provider === 'capture' ? 'captured, never sent' : 'by SMTP'}
+            {sender.name !== null && `${sender.address} · `}
+            {sender.provider === 'capture' ? 'captured, never sent' : 'by SMTP'}
             {sender.is_default && ' · default'}
           </p>
         </div>

@@ -11,7 +11,7 @@ import { PageHead, Panel } from '../../ui/panel'
 import { ProblemNote } from '../../ui/problem-note'
 import { QueryView } from '../../ui/query-view'
 import { Loading } from '../../ui/spinner'
-import { formatTime, useZone, ZoneSwitch } from '../../ui/time'
+import { formatTime, Time, useZone, ZoneSwitch } from '../../ui/time'
 import { SimulationView } from './simulation-view'
 
 type Row = Entry<'/api/campaigns/{id}/scheduled-emails'>
@@ -100,9 +100,19 @@ function Planned({ campaignId, zone }: { readonly campaignId: string; readonly z
     {
       id: 'at',
       head: `When (${zone})`,
-      width: '14rem',
+      // The day of the week and the seconds only where there is room for them.
+      width: 'clamp(8.5rem, 32vw, 16rem)',
       cell: ({ next_attempt_at: at }) =>
-        at === null ? '—' : <span className="tabular-nums">{formatTime(at, zone)}</span>,
+        at === null ? (
+          '—'
+        ) : (
+          <>
+            <span className="md:hidden">
+              <Time at={at} />
+            </span>
+            <span className="tabular-nums max-md:hidden">{formatTime(at, zone)}</span>
+          </>
+        ),
     },
     {
       id: 'to',

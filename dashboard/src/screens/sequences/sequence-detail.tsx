@@ -16,6 +16,7 @@ import { EnrollmentTable } from './enrollment-table'
 import { GraphView } from './graph-view'
 import { templateChoices } from '../templates/template-queries'
 import { campaignsOfQuery, type Sequence, sequenceQuery } from './sequence-queries'
+import { showNumber } from '../../ui/number'
 
 export function SequenceDetail() {
   const { id } = useParams({ strict: false }) as { id: string }
@@ -172,23 +173,23 @@ function Funnel({ sequence, campaignId }: { readonly sequence: Sequence; readonl
                 if (!one) return null
                 return (
                   <>
-                    {one.sent !== null && <Badge mood="good">{one.sent.toLocaleString()} sent</Badge>}
-                    {one.here > 0 && <Badge mood="calm">{one.here.toLocaleString()} here</Badge>}
+                    {one.sent !== null && <Badge mood="good">{showNumber(one.sent)} sent</Badge>}
+                    {one.here > 0 && <Badge mood="calm">{showNumber(one.here)} here</Badge>}
                     {one.coming > 0 && (
                       <Badge mood={one.type === 'send' ? 'calm' : 'plain'}>
-                        {one.coming.toLocaleString()} {one.type === 'send' ? 'get it next' : 'coming'}
+                        {showNumber(one.coming)} {one.type === 'send' ? 'get it next' : 'coming'}
                       </Badge>
                     )}
-                    {one.paused > 0 && <Badge mood="warn">{one.paused.toLocaleString()} paused</Badge>}
+                    {one.paused > 0 && <Badge mood="warn">{showNumber(one.paused)} paused</Badge>}
                   </>
                 )
               }}
             />
             <p className="flex flex-wrap items-center gap-2 border-t px-4 py-3 text-sm text-soft">
-              {ending > 0 && `${ending.toLocaleString()} on the last stretch · `}
-              <StatusBadge status="completed" /> {completed.toLocaleString()} came to the end ·{' '}
-              <StatusBadge status="stopped" /> {stopped.toLocaleString()} stopped on the way (replied, bounced,
-              unsubscribed, or by hand)
+              {ending > 0 && `${showNumber(ending)} on the last stretch · `}
+              <StatusBadge status="completed" /> {showNumber(completed)} came to the end ·{' '}
+              <StatusBadge status="stopped" /> {showNumber(stopped)} stopped on the way (replied, bounced, unsubscribed,
+              or by hand)
             </p>
           </>
         )

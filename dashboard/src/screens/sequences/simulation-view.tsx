@@ -5,6 +5,8 @@ import { Choice } from '../../ui/field'
 import { Panel } from '../../ui/panel'
 import { QueryView } from '../../ui/query-view'
 import { formatTime, useZone } from '../../ui/time'
+import { countEmails } from '../emails/decisions'
+import { showNumber } from '../../ui/number'
 
 /** What a campaign would send in the next days, by the code that would plan it. Nothing is written. */
 export function SimulationView({ campaignId }: { readonly campaignId: string }) {
@@ -39,10 +41,10 @@ export function SimulationView({ campaignId }: { readonly campaignId: string }) 
           const most = Math.max(1, ...data.days.map(({ emails }) => emails))
           return (
             <div className="grid gap-6 lg:grid-cols-2">
-              <div>
+              <div className="min-w-0">
                 <h3 className="mb-2 text-sm font-medium">
-                  {data.total.toLocaleString()} emails in {days} days
-                  {data.beyond > 0 && `, ${data.beyond.toLocaleString()} after them`}
+                  {countEmails(data.total)} in {days} days
+                  {data.beyond > 0 && `, ${showNumber(data.beyond)} after them`}
                 </h3>
                 <ul className="flex flex-col gap-1 text-xs tabular-nums">
                   {data.days.map(({ day, emails }) => (
@@ -53,7 +55,7 @@ export function SimulationView({ campaignId }: { readonly campaignId: string }) 
                         className="h-3 rounded bg-accent/80"
                         style={{ width: `${(100 * emails) / most}%` }}
                       />
-                      <span className="text-right">{emails.toLocaleString()}</span>
+                      <span className="text-right">{showNumber(emails)}</span>
                     </li>
                   ))}
                 </ul>
@@ -63,7 +65,7 @@ export function SimulationView({ campaignId }: { readonly campaignId: string }) 
                   ))}
                 </ul>
               </div>
-              <div>
+              <div className="min-w-0">
                 <h3 className="mb-2 text-sm font-medium">The first of them ({data.timezone})</h3>
                 <ol className="max-h-96 overflow-auto text-xs" tabIndex={0}>
                   {data.emails.map(({ at, address, step }) => (

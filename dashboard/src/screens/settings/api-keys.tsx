@@ -54,7 +54,9 @@ function KeyTable() {
       <QueryView query={keys}>
         {(data) =>
           data.length === 0 ? (
-            <Empty title="No key yet" command="npx postrider keys create --name shop --scope send" />
+            <Empty title="No key yet" command="npx postrider keys create --name shop --scope send">
+              A program needs one to send an email. It is shown once, when it is made.
+            </Empty>
           ) : (
             <ul className="divide-y">
               {data.map((key) => (

@@ -17,32 +17,41 @@ type Row = Entry<'/api/admin/audit'>
 const MOODS: Record<Row['outcome'], Mood> = { done: 'good', refused: 'warn', failed: 'bad', not_known: 'doubt' }
 
 const COLUMNS: readonly Column<Row>[] = [
-  { id: 'at', head: 'When', width: '8.5rem', cell: ({ at }) => <Time at={at} /> },
+  { id: 'at', head: 'When', width: 'clamp(8.5rem, 25vw, 10.5rem)', cell: ({ at }) => <Time at={at} /> },
   {
     id: 'actor',
     head: 'Who',
-    width: 'minmax(5rem,1.3fr)',
+    width: 'minmax(5rem,1.4fr)',
+    from: 'sm',
     cell: ({ actor, actor_kind: kind }) => <span title={`${actor} (${kind})`}>{actor}</span>,
   },
   {
     id: 'summary',
     head: 'What',
-    width: 'minmax(0,1.7fr)',
-    cell: ({ summary, action, outcome }) => (
+    width: 'minmax(0,1.9fr)',
+    cell: ({ summary, action, actor, outcome }) => (
       <>
         <span title={action}>{summary}</span>
-        <span className="block truncate text-xs text-soft sm:hidden">{outcome.replace('_', ' ')}</span>
+        <span className="block truncate text-xs text-soft sm:hidden">
+          {actor} · {outcome.replace('_', ' ')}
+        </span>
       </>
     ),
   },
   {
     id: 'target',
     head: 'To',
-    width: 'minmax(0,2fr)',
+    width: 'minmax(0,2.25fr)',
     from: 'md',
     cell: ({ target }) => <code className="font-mono text-xs">{target ?? '—'}</code>,
   },
-  { id: 'detail', head: 'With', width: 'minmax(0,2fr)', from: 'lg', cell: ({ detail }) => <Detail detail={detail} /> },
+  {
+    id: 'detail',
+    head: 'With',
+    width: 'minmax(0,1.45fr)',
+    from: 'lg',
+    cell: ({ detail }) => <Detail detail={detail} />,
+  },
   {
     id: 'outcome',
     head: 'Outcome',

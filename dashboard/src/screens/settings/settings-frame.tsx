@@ -34,7 +34,7 @@ export function SettingsFrame({
             key={to}
             to={to}
             activeOptions={{ exact: true }}
-            className="-mb-px border-b-2 border-transparent px-3 py-2 text-sm whitespace-nowrap text-soft hover:text-ink aria-[current=page]:border-accent aria-[current=page]:font-medium aria-[current=page]:text-ink"
+            className="-mb-px border-b-2 border-transparent px-3 py-2 text-sm -outline-offset-2 whitespace-nowrap text-soft hover:text-ink aria-[current=page]:border-accent aria-[current=page]:font-medium aria-[current=page]:text-ink"
           >
             {label}
           </Link>

@@ -46,7 +46,7 @@ const COLUMNS: readonly Column<Template>[] = [
     ),
   },
   { id: 'version', head: 'Version', width: '5rem', from: 'sm', align: 'right', cell: ({ version }) => version },
-  { id: 'changed', head: 'Changed', width: '8.5rem', cell: ({ updated_at: at }) => <Time at={at} /> },
+  { id: 'changed', head: 'Changed', width: '10.5rem', cell: ({ updated_at: at }) => <Time at={at} /> },
 ]
 
 export function TemplateList() {
