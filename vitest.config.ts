@@ -6,8 +6,8 @@ import { NOT_SHARING, SHARED_PROCESS, SHARING } from './test/support/sharing.js'
 const common = {
   setupFiles: ['test/support/leak-check.ts'],
   pool: 'forks',
-  // One more than CI has processors: many tests wait, for a lease to run out or a server to come back.
-  maxWorkers: 3,
+  // Two more than CI has processors: many tests wait, for a lease to run out or a server to come back.
+  maxWorkers: 4,
   // Twice what the longest takes on two busy cores: a test that hangs is worth the wait, one that is only slow must not fail.
   testTimeout: 120_000,
   hookTimeout: 120_000,
