@@ -12,7 +12,7 @@ const common = {
   testTimeout: 120_000,
   hookTimeout: 120_000,
   // A second, which is vitest's own, is a guess about how busy the machine is.
-  expect: { poll: { timeout: 30_000, interval: 50 } },
+  expect: { poll: { timeout: 60_000, interval: 50 } },
 } satisfies TestProjectInlineConfiguration['test']
 
 // Vitest compiles what a test imports, but not what it starts: worker threads and child processes.

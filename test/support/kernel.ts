@@ -132,7 +132,7 @@ export function openKernel(kind: DatabaseKind): Kernel {
 }
 
 /** Asks until the answer is yes. A deadline instead of a guess at how long it takes. */
-export async function until(what: string, holds: () => boolean | Promise<boolean>, deadlineMs = 10_000): Promise<void> {
+export async function until(what: string, holds: () => boolean | Promise<boolean>, deadlineMs = 60_000): Promise<void> {
   const deadline = performance.now() + deadlineMs
   while (!(await holds())) {
     if (performance.now() > deadline) throw new Error(`Never happened: ${what}`)

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 export async function until<T>(
   what: string,
   ask: () => Promise<T | null | undefined | false> | T | null | undefined | false,
-  { withinMs = 30_000, everyMs = 25 }: { withinMs?: number; everyMs?: number } = {},
+  { withinMs = 60_000, everyMs = 25 }: { withinMs?: number; everyMs?: number } = {},
 ): Promise<T> {
   const deadline = performance.now() + withinMs
   for (;;) {
