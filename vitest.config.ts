@@ -6,8 +6,9 @@ import { NOT_SHARING, SHARED_PROCESS, SHARING } from './test/support/sharing.js'
 const common = {
   setupFiles: ['test/support/leak-check.ts'],
   pool: 'forks',
-  // Two more than CI has processors: many tests wait, for a lease to run out or a server to come back.
-  maxWorkers: 4,
+  // One more than CI has processors: many tests wait, for a lease to run out or a server to come back. With two more, two
+  // processors were busy all the time, and the suite was no faster.
+  maxWorkers: 3,
   // Twice what the longest takes on two busy cores: a test that hangs is worth the wait, one that is only slow must not fail.
   testTimeout: 120_000,
   hookTimeout: 120_000,
