@@ -6,8 +6,11 @@ import { renewLeases } from '../../src/db/leases.js'
 import { rescueActions } from '../../src/db/rescue-actions.js'
 import { settleActions } from '../../src/db/settle-actions.js'
 import type { LeasedAction, Outcome } from '../../src/domain/action.js'
+import { RETRY_POLICIES } from '../../src/domain/retry.js'
+import { createLeaseKeeper } from '../../src/engine/lease-keeper.js'
+import { createPerformer } from '../../src/engine/performer.js'
 import { DEFAULT_WORKSPACE, newId } from '../../src/id.js'
-import { LEASE_MS, openKernel } from '../support/kernel.js'
+import { LEASE_MS, openKernel, silent } from '../support/kernel.js'
 import { DATABASE_KINDS } from '../support/test-database.js'
 import { heldUnder, settledUnder } from '../support/held-under.js'
 
@@ -87,6 +90,30 @@ describe.each(DATABASE_KINDS)('on %s', (kind) => {
       )
       expect(await kernel.row(lost.id), outcome.kind).toEqual(before)
     }
+  })
+
+  it('is told so also when both of its holders, in one worker, write at the same moment', async () => {
+    const lost = await claimOne()
+    await kernel.shiftClock(LEASE_MS + 1)
+    await rescue()
+    await kernel.promote()
+    const [held] = (await kernel.claim()).actions
+    expect(held!.id).toBe(lost.id)
+    const settled: string[] = []
+    const leases = createLeaseKeeper({ db: kernel.db, leaseMs: LEASE_MS, log: silent })
+    const performer = createPerformer({
+      db: kernel.db,
+      handlers: {},
+      policies: RETRY_POLICIES,
+      leases,
+      log: silent,
+      onSettled: ({ leaseToken }) => void settled.push(leaseToken),
+    })
+    // Asked for in one turn of the event loop, they go together.
+    await Promise.all([lost.action, held!].map((action) => performer.release(action)))
+    expect(settled).toEqual([held!.leaseToken])
+    expect(await kernel.row(lost.id)).toMatchObject({ state: 'pending', lease_token: null })
+    await leases.stop()
   })
 
   it('keeps what is renewed, and rescues it when it is not', async () => {
