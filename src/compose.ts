@@ -108,12 +108,12 @@ export async function createPostrider(options: PostriderOptions = {}): Promise<P
     (requests) => loadRecipients(db, requests),
     together,
   )
-  const load = createDeliveryLoader({
+  const loadMessages = (options?: { readonly light: boolean }) =>
+    groupCommit<DeliveryRequest, LoadedMessage | null>((requests) => loadDeliveries(db, requests, options), together)
+  const loader = createDeliveryLoader({
     db,
-    loadMessage: groupCommit<DeliveryRequest, LoadedMessage | null>(
-      (requests) => loadDeliveries(db, requests),
-      together,
-    ),
+    loadMessage: loadMessages(),
+    loadLightMessage: loadMessages({ light: true }),
     loadRecipient,
     findSender: (of, id) => context.findSender(of, id),
     renderer: () => context.renderer,
@@ -129,7 +129,7 @@ export async function createPostrider(options: PostriderOptions = {}): Promise<P
     db,
     log,
     worker,
-    load,
+    loader,
     async providerOf(workspaceId, senderId) {
       const found = await context.findSender(workspaceId, senderId)
       return found && { provider: providers.of(found) }

@@ -9,31 +9,39 @@ import { takeNamed } from './take-named.js'
  * is taken there is nothing to be fair about. Once its room is used, what else has fallen due goes the way over hints,
  * where lanes take turns.
  *
+ * What falls due within `leadMs` can be taken along, for a worker that holds it until its time: the cost of a claim is
+ * then shared by more, and is paid before it counts. Nobody's clock but the database's decides when that time has come:
+ * arming and completing ask once more whether it is due.
+ *
  * What stands in a lane that is held gets its hint, as a promotion would have given it.
  *
  * A crash before the commit leaves the rows waiting, after it the lease exists. As with any claim the commit does not
  * wait for the disk.
  */
 export interface DueClaim extends Claim {
-  /** Found due, whether they may begin or not. */
+  /** Found due, or nearly, whether they may begin or not. */
   readonly due: number
-  /** How long until the next one falls due, by the database's clock; null when nothing waits. */
+  /** How long until the next one falls due at the earliest, by the database's clock; null when nothing waits. */
   readonly nextInMs: number | null
 }
 
-// The limit is part of the text, as in promote-actions and for the same reason.
-const claim = (now: string, limit: number) => `
+const inMs = (now: string) => `(extract(epoch from wake_at - ${now}) * 1000)::float8`
+
+// Limit and lead are part of the text, as the limit is in promote-actions and for the same reason. Of a full page the
+// next one may be due with its last.
+const claim = (now: string, limit: number, until: string) => `
   with ${RELAXED_COMMIT}, named as materialized (
-    select id, lane_id, run_at from postrider.scheduled_actions where wake_at <= ${now} order by wake_at limit ${limit}
-    for update skip locked
+    select id, lane_id, run_at, wake_at from postrider.scheduled_actions where wake_at <= ${until}
+    order by wake_at limit ${limit} for update skip locked
   ), ${takeNamed(now)}, hinted as (
     update postrider.scheduled_actions set wake_at = null where id = any (array(select id from held))
   ), ${leaseTaken(
     now,
     'null::uuid',
     `, 'due', (select count(*) from named),
-      'nextInMs', (select (extract(epoch from wake_at - ${now}) * 1000)::float8 from postrider.scheduled_actions
-        where wake_at > ${now} order by wake_at limit 1)`,
+      'nextInMs', case when (select count(*) from named) = ${limit} then (select max(${inMs(now)}) from named) else (
+        select ${inMs(now)} from postrider.scheduled_actions where wake_at > ${until} order by wake_at limit 1) end`,
+    until,
   )}`
 
 export interface DueRequest {
@@ -41,11 +49,14 @@ export interface DueRequest {
   readonly worker: string
   readonly leaseMs: number
   readonly limit: number
+  readonly leadMs: number
 }
 
-export async function claimDueActions(sql: Sql, { token, worker, leaseMs, limit }: DueRequest): Promise<DueClaim> {
-  const { rows } = await sql.query<LeasedRow>(claim(sql.now, limit), [token, worker, leaseMs], {
-    name: `claim due ${limit}`,
+export async function claimDueActions(sql: Sql, request: DueRequest): Promise<DueClaim> {
+  const { token, worker, leaseMs, limit, leadMs } = request
+  const until = leadMs === 0 ? sql.now : `${sql.now} + interval '${leadMs} milliseconds'`
+  const { rows } = await sql.query<LeasedRow>(claim(sql.now, limit, until), [token, worker, leaseMs], {
+    name: `claim due ${limit} ${leadMs}`,
   })
   return readClaim(rows, token, FIRST_LANE) as DueClaim
 }

@@ -14,7 +14,7 @@ const complete = (now: string) => `
     state = 'done', attempts = attempts + 1, lease_token = null, reason = null, reason_code = null, state_at = ${now}
   where id = $1 and lease_token = $2 and state = 'leased'
     and exists (select 1 from postrider.leases where token = $2 and expires_at > ${now})
-    and (action.expires_at is null or action.expires_at > ${now})
+    and action.run_at <= ${now} and (action.expires_at is null or action.expires_at > ${now})
     and not exists (
       select 1 from postrider.lanes
       where lanes.id = action.lane_id and (lanes.canceled_at is not null or ${isLaneHeld(now)}))`

@@ -48,25 +48,27 @@ const LOAD = `
     ) as suppressed
   from postrider.messages where id = any ($1::uuid[])`
 
-/** In the order asked; null for a message that is not there any more. */
+/** In the order asked; null for a message that is not there any more, or is not light if only those are wanted. */
 export async function loadDeliveries(
   sql: Sql,
   requests: readonly DeliveryRequest[],
+  { light = false }: { readonly light?: boolean } = {},
 ): Promise<(LoadedMessage | null)[]> {
   const ids = [...new Set(requests.map(({ messageId }) => messageId))]
-  const { rows } = await sql.query<MessageRow>(
+  const { rows: found } = await sql.query<MessageRow>(
     LOAD,
     [ids, requests.map(({ workspaceId }) => workspaceId), requests.map(({ recipient }) => recipient)],
     { name: 'load messages' },
   )
-  const suppressed = rows[0]?.suppressed ?? {}
+  const suppressed = found[0]?.suppressed ?? {}
+  const rows = light ? found.filter(({ attachment_count }) => attachment_count === 0) : found
   const withFiles = rows.filter(({ attachment_count }) => attachment_count > 0).map(({ id }) => id)
   const files = withFiles.length > 0 ? await loadAttachments(sql, withFiles) : new Map<string, Attachment[]>()
   const loaded = new Map(rows.map((row) => [row.id, { row, message: toMessage(row, files.get(row.id) ?? []) }]))
   return requests.map(({ workspaceId, messageId, recipient }) => {
-    const found = loaded.get(messageId)
-    if (!found || found.row.workspace_id !== workspaceId) return null
-    const { row, message } = found
+    const one = loaded.get(messageId)
+    if (!one || one.row.workspace_id !== workspaceId) return null
+    const { row, message } = one
     const reason = suppressed[`${workspaceId} ${recipient}`] ?? null
     return { message, senderId: row.sender_id, inline: row.inline, suppressed: reason }
   })

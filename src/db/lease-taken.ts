@@ -13,7 +13,8 @@ import { IN_DOUBT, LANE_CANCELED } from './in-doubt.js'
  * `id = any (array(…))` rather than a join, because with a join the planner, told that almost nothing is pending, once
  * chose to read the whole table for every batch.
  *
- * The first three parameters are the lease's token, worker and milliseconds. `more` are fields of the summary besides.
+ * The first three parameters are the lease's token, worker and milliseconds. `more` are fields of the summary besides;
+ * `until` is what counts as due, if that is not `now`.
  */
 
 // Everything that was taken is from a lane that was visited, so this short list is all there is to ask.
@@ -21,24 +22,24 @@ const decideEnd = (now: string) => `case
         when lane_id = any (array(select lane_id from shares where canceled)) then 'canceled'
         when expires_at <= ${now} then 'expired' end`
 // One that may have been taken in an earlier hand-over does not end as if it never was (in-doubt).
-const decideFate = (now: string) => `case
+const decideFate = (now: string, until: string) => `case
         when ${decideEnd(now)} is not null then case when in_doubt then 'uncertain' else ${decideEnd(now)} end
-        when run_at > ${now} then 'pending' else 'leased' end`
+        when run_at > ${until} then 'pending' else 'leased' end`
 
-export const leaseTaken = (now: string, cursor: string, more = ''): string => `
+export const leaseTaken = (now: string, cursor: string, more = '', until = now): string => `
   claimed as (
     update postrider.scheduled_actions set
-      state = ${decideFate(now)},
-      wake_at = case ${decideFate(now)} when 'pending' then run_at end,
-      lease_token = case ${decideFate(now)} when 'leased' then $1::uuid when 'uncertain' then id end,
-      needs_attention = ${decideFate(now)} = 'uncertain',
-      on_uncertain = case when ${decideFate(now)} <> 'uncertain' then on_uncertain end,
+      state = ${decideFate(now, until)},
+      wake_at = case ${decideFate(now, until)} when 'pending' then run_at end,
+      lease_token = case ${decideFate(now, until)} when 'leased' then $1::uuid when 'uncertain' then id end,
+      needs_attention = ${decideFate(now, until)} = 'uncertain',
+      on_uncertain = case when ${decideFate(now, until)} <> 'uncertain' then on_uncertain end,
       reason = case when in_doubt then case ${decideEnd(now)}
         when 'canceled' then ${LANE_CANCELED.said} || ' ${IN_DOUBT}'
         when 'expired' then 'Its time was over. ${IN_DOUBT}' else reason end else reason end,
       reason_code = case ${decideEnd(now)}
         when 'canceled' then '${LANE_CANCELED.code}' when 'expired' then 'expired' else reason_code end,
-      state_at = case ${decideFate(now)} when 'pending' then state_at else ${now} end
+      state_at = case ${decideFate(now, until)} when 'pending' then state_at else ${now} end
     where id = any (array(select unnest(ids) from taken)) and state = 'pending'
     returning id, workspace_id, lane_id, type, dedupe_key, state, attempts, payload, retry_policy, enrollment_id,
       node_id, run_at, reason_code
@@ -59,7 +60,8 @@ export const leaseTaken = (now: string, cursor: string, more = ''): string => `
   from relaxed
   union all
   select id, workspace_id, lane_id, type, dedupe_key, attempts, retry_policy, enrollment_id, node_id,
-    (extract(epoch from ${now} - run_at) * 1000)::float8,
+    -- When the answer leaves, and not when the question came: whoever waits for its time counts from the answer.
+    (extract(epoch from ${now} - run_at + (clock_timestamp() - now())) * 1000)::float8,
     (array(select priority from shares))[array_position(array(select lane_id from shares), lane_id)], payload
   from claimed where state = 'leased'`
 

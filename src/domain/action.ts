@@ -55,7 +55,7 @@ export interface LeasedAction {
   readonly retryPolicy: string | null
   readonly enrollmentId: string | null
   readonly nodeId: string | null
-  /** How long it was due when it was claimed. */
+  /** How long it was due when it was claimed; negative for one that was claimed ahead of its time. */
   readonly lagMs: number
   /** Higher goes later within one round of claiming. */
   readonly priority: number

@@ -63,6 +63,12 @@ export interface DispatcherOptions {
   readonly leaseMs: number
   /** The net under wake-ups: how long something due can go unnoticed at the most. */
   readonly pollMs?: number
+  /**
+   * How far ahead of its time what waits is leased by a worker that has room, so that it begins to the instant and a claim
+   * is shared by more. Looked for when the next one is half of this away, so that a stream is found a good many at a time.
+   * The longer, the earlier it is too late to reschedule an email; whoever cancels or pauses is heard until it is armed.
+   */
+  readonly leadMs?: number
   readonly onSettled?: (action: LeasedAction, outcome: Outcome) => void
   /** True while a broker says what is due: then this dispatcher looks for itself only every `sweepMs`. */
   readonly brokered?: () => boolean
@@ -83,6 +89,7 @@ const CLAIMS_AT_ONCE = 2
  */
 const LITTLE = 50
 const BREATH_MS = 5
+const LEAD_MS = 100
 const PROMOTION = 1_000
 const DEFAULT_GRACE_MS = 30_000
 /** What falls due within this is waited for: a campaign looks once more, a moment later, whether all has gone out. */
@@ -92,6 +99,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
   const { db, log, worker, concurrency, leaseMs } = options
   const counts = { claimed: 0, done: 0, retry: 0, failed: 0, skipped: 0, uncertain: 0, release: 0 }
   const pollMs = options.pollMs ?? 1_000
+  const longestLeadMs = options.leadMs ?? LEAD_MS
   const due = createDueClock(pollMs)
   const pace = createPaceMeter()
   const leases = createLeaseKeeper({ db, leaseMs, log })
@@ -118,6 +126,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     pace: pace.perMs,
     onRoom: () => loop.wake(),
   })
+  const isBrokered = () => options.brokered?.() ?? false
   let cursor = FIRST_LANE
   let stopping = false
   let sweepAt = 0
@@ -129,7 +138,9 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
 
   const accept = (claimed: Claim, token: string, askedAt: number, over?: ReadonlyMap<string, () => void>) => {
     counts.claimed += claimed.actions.length
-    if (claimed.actions.length > 0) places.accept(claimed.actions, leases.take(token, claimed.actions, askedAt), over)
+    if (claimed.actions.length === 0) return
+    for (const action of claimed.actions) if (action.lagMs < 0) performer.readAhead(action)
+    places.accept(claimed.actions, leases.take(token, claimed.actions, askedAt), over)
   }
 
   /** Takes all there is room for and returns how many hints were looked at. */
@@ -168,17 +179,25 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     accept(claimed, token, askedAt)
   }
 
-  /** Takes what has fallen due, as far as there is room. What is left is promoted once there is none, and takes turns. */
+  /** Where everything is taken there is nothing to be fair about; with hints left over, or no room, lanes take turns. */
+  const takesDue = () => caughtUp && !stopping && !isBrokered() && !places.isFull()
+
+  /** Not at all where lanes take turns, or enough is held already. */
+  const leadMs = () => (takesDue() && !places.isFullAhead() ? longestLeadMs : 0)
+
+  /** Takes what has fallen due, or soon will, as far as there is room. */
   const claimDue = async (): Promise<number> => {
     const token = newId()
     const askedAt = performance.now()
-    const limit = 2 ** Math.floor(Math.log2(Math.min(places.room(), LARGEST_CLAIM)))
+    const lead = leadMs()
+    const room = Math.min(places.room(), LARGEST_CLAIM, lead > 0 ? places.roomAhead() : LARGEST_CLAIM)
+    const limit = 2 ** Math.floor(Math.log2(room))
     let looked = 0
     await due.look(async () => {
-      const claimed = await claimDueActions(db, { token, worker, leaseMs, limit })
+      const claimed = await claimDueActions(db, { token, worker, leaseMs, limit, leadMs: lead })
       begin(claimed, token, askedAt)
       ;({ looked } = claimed)
-      return claimed.due === limit ? 0 : claimed.nextInMs
+      return claimed.nextInMs
     })
     return looked
   }
@@ -221,14 +240,14 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
       return promoted === PROMOTION ? 0 : nextInMs
     })
 
-  const nextLookInMs = () => Math.min(due.inMs(), claimAt - performance.now())
+  const nextDueLookInMs = () => due.inMs() - leadMs() / 2
+  const nextLookInMs = () => Math.min(nextDueLookInMs(), claimAt - performance.now())
   const loop = createLoop({
     name: 'dispatcher',
     log,
     intervalMs: pollMs,
     async round() {
-      const brokered = options.brokered?.() ?? false
-      if (brokered) {
+      if (isBrokered()) {
         // The net under the broker: one look, wide apart.
         if (performance.now() < sweepAt) return sweepAt - performance.now()
         sweepAt = performance.now() + (options.sweepMs ?? pollMs)
@@ -236,8 +255,8 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
       }
       for (;;) {
         let looked = 0
-        if (due.isDue()) {
-          if (caughtUp && !brokered && !places.isFull() && !stopping) looked = await claimDue()
+        if (nextDueLookInMs() <= 0) {
+          if (takesDue()) looked = await claimDue()
           else {
             await promote()
             hinted = true

@@ -1,6 +1,5 @@
 /** When something that waits falls due, as far as this process knows. */
 export interface DueClock {
-  isDue(): boolean
   inMs(): number
   /** Something falls due in so many milliseconds, which may be earlier than was known. */
   expect(ms?: number): void
@@ -18,7 +17,6 @@ export function createDueClock(pollMs: number): DueClock {
     dueAt = Math.min(dueAt, performance.now() + ms)
   }
   return {
-    isDue: () => performance.now() >= dueAt,
     inMs: () => dueAt - performance.now(),
     expect,
     async look(ask) {

@@ -36,6 +36,8 @@ export interface HandOverHandler {
   readonly kind: 'hand-over'
   readonly retryPolicy: RetryPolicyName
   handOver(action: LeasedAction, grip: Grip): Promise<HandlerOutcome>
+  /** Its time comes in a moment. Nothing may happen that could be seen from outside, and it may never be handed over. */
+  readAhead?(action: LeasedAction): void
 }
 
 export interface Again {

@@ -18,6 +18,8 @@ import { whileAway } from './while-away.js'
  */
 export interface Performer {
   perform(action: LeasedAction, lost: AbortSignal): Promise<void>
+  /** It will be performed in a moment, when its time has come: what can be read for it now may be. */
+  readAhead(action: LeasedAction): void
   /** Gives an action back untouched. */
   release(action: LeasedAction): Promise<void>
   /** From now on nothing is armed any more. */
@@ -191,6 +193,10 @@ export function createPerformer(options: PerformerOptions): Performer {
 
   return {
     perform: async (action, lost) => finish(action, await run(action, lost)),
+    readAhead(action) {
+      const handler = handlers[action.type]
+      if (handler?.kind === 'hand-over') handler.readAhead?.(action)
+    },
     release: (action) => finish(action, { kind: 'release' }),
     close: () => closing.abort(),
   }

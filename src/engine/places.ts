@@ -3,8 +3,8 @@ import { BULK_LANE } from '../domain/lane.js'
 import type { Handlers } from './handler.js'
 
 /**
- * The places of one worker: what it holds and has not begun, in the order of ranks, and what is under way. Decides how
- * much more to take, and whose turn a free place is.
+ * The places of one worker: what it holds until its time comes, what it holds and has not begun, in the order of ranks, and
+ * what is under way. Decides how much more to take, and whose turn a free place is.
  */
 export interface Places {
   readonly underWay: number
@@ -12,9 +12,15 @@ export interface Places {
   room(): number
   /** Too little room to be worth a claim. */
   isFull(): boolean
+  /** How many more to take ahead of their time. They take no room from what is due. */
+  roomAhead(): number
+  isFullAhead(): boolean
   /** How many more single emails to take although bulk has left no room. */
   urgentRoom(): number
-  /** Puts actions of one lease where they belong and begins what has a place. `over` hears when each is settled. */
+  /**
+   * Puts actions of one lease, claimed just now, where they belong and begins what has a place. `over` hears when each is
+   * settled.
+   */
   accept(actions: readonly LeasedAction[], lost: AbortSignal, over?: ReadonlyMap<string, () => void>): void
   /** Begins at once, beside what has places. */
   begin(action: LeasedAction, lost: AbortSignal): Promise<void>
@@ -30,6 +36,11 @@ export interface Held {
   readonly action: LeasedAction
   readonly lost: AbortSignal
   readonly over?: () => void
+}
+
+/** One whose time has not come, and when it will have by this process's clock. */
+interface Early extends Held {
+  readonly at: number
 }
 
 export interface PlacesOptions {
@@ -51,6 +62,9 @@ const RESERVED_SHARE = 10
 
 export function createPlaces({ concurrency, handlers, perform, pace, onRoom }: PlacesOptions): Places {
   const queue: Held[] = []
+  /** The next one last. */
+  let early: Early[] = []
+  let alarm: NodeJS.Timeout | undefined
   const reserved = concurrency > 1 ? Math.ceil(concurrency / RESERVED_SHARE) : 0
   let underWay = 0
   let bulkUnderWay = 0
@@ -61,6 +75,7 @@ export function createPlaces({ concurrency, handlers, perform, pace, onRoom }: P
   const ahead = () => Math.min(LARGEST_CLAIM, Math.max(concurrency, Math.ceil(pace() * AHEAD_MS)))
   const room = () => concurrency + ahead() - queue.length - underWay
   const isFull = () => room() < ahead() / 2
+  const roomAhead = () => ahead() - early.length
 
   /** Effects are short and need no place on a wire: they go before the hand-overs of their lane, and a batch is no bulk. */
   const rankOf = ({ type, priority }: LeasedAction) => priority - (handlers[type]?.kind === 'effect' ? 0.5 : 0)
@@ -106,6 +121,33 @@ export function createPlaces({ concurrency, handlers, perform, pace, onRoom }: P
     })
   }
 
+  const enqueue = (held: readonly Held[]) => {
+    queue.push(...held)
+    // Stable, so that what was due first goes first among equals.
+    queue.sort((a, b) => rankOf(a.action) - rankOf(b.action))
+    fill()
+  }
+
+  const hold = (held: readonly Early[]) => {
+    early = [...early, ...held].toSorted((a, b) => b.at - a.at)
+    setAlarm()
+  }
+
+  const setAlarm = () => {
+    clearTimeout(alarm)
+    const next = early.at(-1)
+    // Never before its time: a timer may come a fraction of a millisecond early.
+    if (next && !closed) alarm = setTimeout(beginDue, Math.ceil(next.at - performance.now()))
+  }
+
+  const beginDue = () => {
+    const now = performance.now()
+    const due: Held[] = []
+    while (early.length > 0 && early.at(-1)!.at <= now) due.push(early.pop()!)
+    if (due.length > 0) enqueue(due)
+    setAlarm()
+  }
+
   const nextFinish = () => new Promise<void>((resolve) => waitingForFinish.push(resolve))
 
   return {
@@ -114,15 +156,17 @@ export function createPlaces({ concurrency, handlers, perform, pace, onRoom }: P
     },
     room,
     isFull,
+    roomAhead,
+    isFullAhead: () => roomAhead() < ahead() / 2,
     urgentRoom: () => concurrency - (underWay - bulkUnderWay) - queue.filter(({ action }) => !isBulk(action)).length,
     accept(actions, lost, over) {
-      for (const action of actions) {
+      const now = performance.now()
+      const held = actions.map((action) => {
         const told = over?.get(action.id)
-        queue.push({ action, lost, ...(told && { over: told }) })
-      }
-      // Stable, so that what was due first goes first among equals.
-      queue.sort((a, b) => rankOf(a.action) - rankOf(b.action))
-      fill()
+        return { action, lost, at: now - action.lagMs, ...(told && { over: told }) }
+      })
+      hold(held.filter(({ at }) => at > now))
+      enqueue(held.filter(({ at }) => at <= now))
     },
     async begin(action, lost) {
       underWay++
@@ -135,7 +179,8 @@ export function createPlaces({ concurrency, handlers, perform, pace, onRoom }: P
     },
     close() {
       closed = true
+      clearTimeout(alarm)
     },
-    empty: () => queue.splice(0),
+    empty: () => [...queue.splice(0), ...early.splice(0)],
   }
 }

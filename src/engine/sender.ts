@@ -22,7 +22,7 @@ export interface SenderOptions {
   readonly log: Log
   readonly worker: string
   /** What is to be sent, or why it is not. */
-  readonly load: DeliveryLoader
+  readonly loader: DeliveryLoader
   /** Null when the sender was removed; without a provider when this process cannot send for it. */
   readonly providerOf: (workspaceId: string, senderId: string) => Promise<{ readonly provider: Provider | null } | null>
   readonly onAttempt?: (attempt: Attempt) => void
@@ -32,14 +32,14 @@ export interface SenderOptions {
 const ELSEWHERE_WAIT_MS = 5_000
 
 export function createSender(options: SenderOptions): HandOverHandler {
-  const { db, log, worker, load, providerOf } = options
+  const { db, log, worker, loader, providerOf } = options
   /** Senders this process has slowed: the next accepted email says that they need it no longer. */
   const slowed = new Set<string>()
 
   const handOver = async (action: LeasedAction, grip: Grip): Promise<HandlerOutcome> => {
     const { recipient } = action.payload as { recipient: string }
     const { workspaceId } = action
-    const loaded = await load(action)
+    const loaded = await loader.load(action)
     switch (loaded.kind) {
       case 'fail':
         return { kind: 'failed', reason: loaded.reason }
@@ -155,7 +155,7 @@ export function createSender(options: SenderOptions): HandOverHandler {
     inline: action.inline ?? false,
   })
 
-  return { kind: 'hand-over', retryPolicy: 'transactional', handOver }
+  return { kind: 'hand-over', retryPolicy: 'transactional', handOver, readAhead: loader.readAhead }
 }
 
 /**

@@ -41,8 +41,10 @@ export type LoadedDelivery =
 
 export interface DeliveryLoaderOptions {
   readonly db: Sql
-  /** Both together with whoever else is about to send. */
+  /** All together with whoever else is about to send. */
   readonly loadMessage: (request: DeliveryRequest) => Promise<LoadedMessage | null>
+  /** The same, but null also for a message with attachments. */
+  readonly loadLightMessage: (request: DeliveryRequest) => Promise<LoadedMessage | null>
   readonly loadRecipient: (request: RecipientRequest) => Promise<LoadedRecipient>
   readonly findSender: (workspaceId: string, id: string) => Promise<Sender | null>
   readonly renderer: () => CampaignRenderer
@@ -50,14 +52,22 @@ export interface DeliveryLoaderOptions {
   readonly loadStep: (action: LeasedAction) => Promise<LoadedDelivery>
 }
 
-export type DeliveryLoader = (action: LeasedAction) => Promise<LoadedDelivery>
+export interface DeliveryLoader {
+  load(action: LeasedAction): Promise<LoadedDelivery>
+  /**
+   * Reads what is about to be loaded. Only single emails, of which nothing depends on the moment but whether the address
+   * is suppressed, and that is as old then as the moment is away; and only light ones, or as many as are held would be
+   * in memory with all their files. Of others `load` asks when it is called.
+   */
+  readAhead(action: LeasedAction): void
+}
 
 export function createDeliveryLoader(options: DeliveryLoaderOptions): DeliveryLoader {
   const contentOf = rememberContent(options.db)
+  const ahead = new WeakMap<LeasedAction, Promise<LoadedMessage | null>>()
 
-  const loadSingle = async ({ workspaceId, payload }: LeasedAction): Promise<LoadedDelivery> => {
-    const { message: messageId, recipient } = payload as { message: string; recipient: string }
-    const loaded = await options.loadMessage({ workspaceId, messageId, recipient: foldAddress(recipient) })
+  const loadSingle = async (action: LeasedAction): Promise<LoadedDelivery> => {
+    const loaded = (await ahead.get(action)) ?? (await options.loadMessage(toRequest(action)))
     if (!loaded) return fail('message_missing', 'The message is not there any more.')
     const { message, senderId, inline, suppressed } = loaded
     return suppressed ? skipSuppressed(suppressed) : { kind: 'ready', message, senderId, inline, bookedOn: null }
@@ -99,10 +109,25 @@ export function createDeliveryLoader(options: DeliveryLoaderOptions): DeliveryLo
     return { kind: 'ready', message: rendered.message, senderId: sender.id, inline: false, bookedOn: check.day }
   }
 
-  return (action) => {
-    if (action.enrollmentId !== null) return options.loadStep(action)
-    return 'contact' in (action.payload as object) ? loadOfCampaign(action) : loadSingle(action)
+  const isOfCampaign = ({ payload }: LeasedAction) => 'contact' in (payload as object)
+
+  return {
+    load(action) {
+      if (action.enrollmentId !== null) return options.loadStep(action)
+      return isOfCampaign(action) ? loadOfCampaign(action) : loadSingle(action)
+    },
+    readAhead(action) {
+      if (action.enrollmentId !== null || isOfCampaign(action)) return
+      // A failure now is no failure then.
+      const loading = options.loadLightMessage(toRequest(action)).catch(() => null)
+      ahead.set(action, loading)
+    },
   }
+}
+
+function toRequest({ workspaceId, payload }: LeasedAction): DeliveryRequest {
+  const { message: messageId, recipient } = payload as { message: string; recipient: string }
+  return { workspaceId, messageId, recipient: foldAddress(recipient) }
 }
 
 export const toContent = (content: LaunchedContent): CampaignContent => ({

@@ -1,9 +1,15 @@
 import { describe, expect, it } from 'vitest'
+import { armActions } from '../../src/db/arm-actions.js'
 import { cancelActions } from '../../src/db/cancel-actions.js'
 import { claimActions, FIRST_LANE } from '../../src/db/claim-actions.js'
 import { claimDueActions } from '../../src/db/claim-due-actions.js'
+import { completeAction } from '../../src/db/complete-action.js'
 import { cancelLane, pauseLane, resumeLane } from '../../src/db/lanes.js'
+import { renewLeases } from '../../src/db/leases.js'
+import { settleActions } from '../../src/db/settle-actions.js'
+import type { LeasedAction } from '../../src/domain/action.js'
 import { DEFAULT_WORKSPACE, newId } from '../../src/id.js'
+import { heldUnder, settledUnder } from '../support/held-under.js'
 import { newAction, openKernel, until } from '../support/kernel.js'
 import { DATABASE_KINDS } from '../support/test-database.js'
 
@@ -196,6 +202,58 @@ describe.each(DATABASE_KINDS)('on %s', (kind) => {
       expect(await kernel.count('leases')).toBe(0)
     })
 
+    it('is taken ahead of its time by who asks for that, in the order it falls due, and said so', async () => {
+      const at = Date.now() + 60_000
+      const { actions } = await kernel.schedule(
+        [0, 500, 900, 5_000].map((after) => newAction({ runAt: new Date(at + after) })),
+      )
+      const ids = actions.map(({ id }) => id)
+      await kernel.shiftClock(50_000)
+      expect(await kernel.claimDue()).toMatchObject({ actions: [], due: 0 })
+      const first = await kernel.claimDue({ limit: 2, leadMs: 13_000 })
+      expect(first.ids).toEqual(ids.slice(0, 2))
+      const dueInMs = first.actions.map(({ lagMs }) => -lagMs)
+      expect(dueInMs[0]).toBeGreaterThan(0)
+      expect(dueInMs[1]! - dueInMs[0]!).toBeGreaterThan(490)
+      // A full page: the next one may be due as early as its last, counted from the question.
+      expect(first.nextInMs).toBeGreaterThanOrEqual(dueInMs[1]!)
+      expect(first.nextInMs).toBeLessThanOrEqual(10_500)
+      const second = await kernel.claimDue({ limit: 2, leadMs: 13_000 })
+      expect(second.ids).toEqual([ids[2]])
+      expect(second.nextInMs).toBeGreaterThan(13_000)
+      expect(second.nextInMs).toBeLessThanOrEqual(15_000)
+    })
+
+    it('is not carried out before its time, whatever a clock says that is not the database’s', async () => {
+      const [armed, completed] = [await later(), await later()]
+      const { token, ids } = await kernel.claimDue({ leadMs: 120_000 })
+      expect(ids.toSorted()).toEqual([armed, completed].toSorted())
+      const arm = () => armActions(kernel.db, heldUnder(token, [armed]))
+      const complete = () =>
+        kernel.db.transaction((tx) => completeAction(tx, { id: completed, leaseToken: token } as LeasedAction))
+      expect((await arm()).size).toBe(0)
+      expect(await complete()).toBe(false)
+      expect((await kernel.rows()).map(({ state }) => state)).toEqual(['leased', 'leased'])
+      await kernel.shiftClock(30_000)
+      await renewLeases(kernel.db, [token], 60_000)
+      expect((await arm()).size).toBe(0)
+      await kernel.shiftClock(60_001)
+      await renewLeases(kernel.db, [token], 60_000)
+      expect(await arm()).toEqual(new Set([armed]))
+      expect(await complete()).toBe(true)
+    })
+
+    it('waits for its time again when it is given back before, and gets no hint that leads to nothing', async () => {
+      const id = await later()
+      const { run_at } = await kernel.row(id)
+      const { token } = await kernel.claimDue({ leadMs: 120_000 })
+      await settleActions(kernel.db, settledUnder(token, [{ id, outcome: { kind: 'release' } }]))
+      expect(await kernel.claimDue()).toMatchObject({ actions: [], due: 1, early: 1 })
+      expect(await kernel.row(id)).toMatchObject({ state: 'pending', run_at, wake_at: run_at })
+      await kernel.shiftClock(60_001)
+      expect((await kernel.claimDue()).ids).toEqual([id])
+    })
+
     it('is taken by one of many who look at once, each by one', async () => {
       await kernel.schedule(Array.from({ length: 500 }, () => newAction({ runAt: inAMoment() })))
       await kernel.shiftClock(60_001)
@@ -217,7 +275,13 @@ describe.each(DATABASE_KINDS)('on %s', (kind) => {
         await later()
         await kernel.shiftClock(60_001)
         await kernel.db.transaction(async (tx) => {
-          const { actions } = await claimDueActions(tx, { token: newId(), worker: 'slow', limit: 8, leaseMs: 60_000 })
+          const { actions } = await claimDueActions(tx, {
+            token: newId(),
+            worker: 'slow',
+            limit: 8,
+            leaseMs: 60_000,
+            leadMs: 0,
+          })
           expect(actions).toHaveLength(1)
           expect(await kernel.claimDue()).toMatchObject({ actions: [], due: 0 })
         })

@@ -15,8 +15,9 @@ const NEVER_MS = 600_000
 describe.each(DATABASE_KINDS)('on %s', (kind) => {
   const kernel = openKernel(kind)
 
-  const createWorker = (handlers: Handlers, concurrency = 5) =>
+  const createWorker = (handlers: Handlers, concurrency = 5, leadMs?: number) =>
     createDispatcher({
+      ...(leadMs !== undefined && { leadMs }),
       db: kernel.db,
       log: silent,
       handlers,
@@ -29,9 +30,20 @@ describe.each(DATABASE_KINDS)('on %s', (kind) => {
 
   /** A worker that listens, and is asleep: it has found its first action and nothing after it. */
   const startSleepy = async () => {
+    /** By the database's clock, when it was begun. */
     const lags = new Map<string, number>()
     const dispatcher = createWorker({
-      note: { kind: 'effect', retryPolicy: 'standard', apply: async ({ id, lagMs }) => void lags.set(id, lagMs) },
+      note: {
+        kind: 'effect',
+        retryPolicy: 'standard',
+        async apply({ id }, tx) {
+          const { rows } = await tx.query<{ lag: number }>(
+            `select extract(epoch from ${tx.now} - run_at)::float8 * 1000 as lag from postrider.scheduled_actions where id = $1`,
+            [id],
+          )
+          lags.set(id, rows[0]!.lag)
+        },
+      },
     })
     const first = await kernel.one()
     const stopListening = await kernel.db.listen(WAKE_CHANNEL, () => dispatcher.wake())
@@ -68,6 +80,61 @@ describe.each(DATABASE_KINDS)('on %s', (kind) => {
     await until('the action starts', () => lags.has(id))
     expect(lags.get(id)).toBeGreaterThanOrEqual(0)
     expect(lags.get(id)).toBeLessThan(3_000)
+  })
+
+  it('leases what falls due ahead of its time, reads what it needs, and hands it over when its time has come', async () => {
+    const told: string[] = []
+    const dispatcher = createWorker(
+      {
+        note: {
+          kind: 'hand-over',
+          retryPolicy: 'standard',
+          readAhead: ({ id }) => void told.push(`read ${id}`),
+          async handOver({ id }, grip) {
+            told.push(`begin ${id}`)
+            expect(await grip.arm()).toBe(true)
+            return { kind: 'done' }
+          },
+        },
+      },
+      5,
+      NEVER_MS,
+    )
+    onTestFinished(() => dispatcher.stop())
+    const first = await kernel.one()
+    dispatcher.start()
+    await until('the first action is done', async () => (await kernel.row(first)).state === 'done')
+    const id = await kernel.one({ runAt: new Date(Date.now() + 1_500) })
+    dispatcher.wake()
+    await until('it is held', async () => (await kernel.row(id)).state === 'leased')
+    expect(told).toEqual([`begin ${first}`, `read ${id}`])
+    await until('it is done', async () => (await kernel.row(id)).state === 'done')
+    // Armed at the first try: it was not begun before the database's clock said so.
+    expect(told).toEqual([`begin ${first}`, `read ${id}`, `begin ${id}`])
+  })
+
+  it('holds no more ahead of its time than it can use soon, and gives it back when it stops', async () => {
+    const note = { kind: 'effect', retryPolicy: 'standard', apply: () => Promise.resolve() } as const
+    const dispatcher = createWorker({ note }, 4, NEVER_MS)
+    const first = await kernel.one()
+    dispatcher.start()
+    await until('the first action is done', async () => (await kernel.row(first)).state === 'done')
+    const runAt = new Date(Date.now() + 60_000)
+    await kernel.schedule(Array.from({ length: 20 }, () => newAction({ runAt })))
+    dispatcher.wake()
+    const held = async () => (await kernel.rows()).filter(({ state }) => state === 'leased').length
+    await until('some are held', async () => (await held()) > 0)
+    // What is due is not kept waiting by what is not.
+    const now = await kernel.one()
+    dispatcher.wake()
+    await until('what is due is done', async () => (await kernel.row(now)).state === 'done')
+    expect(await held()).toBe(4)
+    await dispatcher.stop()
+    expect(await held()).toBe(0)
+    expect(await kernel.count('leases')).toBe(0)
+    await kernel.shiftClock(60_001)
+    await kernel.promote()
+    expect(await kernel.claimAll()).toHaveLength(20)
   })
 
   it('finishes what is under way when it stops, gives back the rest, and leaves no lease', async () => {

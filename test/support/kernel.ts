@@ -48,7 +48,7 @@ export interface Kernel {
   fill(laneId: string, count: number): Promise<void>
   claim(request?: { limit?: number; leaseMs?: number; cursor?: string; worker?: string }): Promise<Held>
   /** Without the way over hints. */
-  claimDue(request?: { limit?: number; leaseMs?: number }): Promise<Held & DueClaim>
+  claimDue(request?: { limit?: number; leaseMs?: number; leadMs?: number }): Promise<Held & DueClaim>
   promote(): Promise<number>
   /** Claims until nothing is left and returns everything in the order it came. */
   claimAll(limit?: number): Promise<LeasedAction[]>
@@ -103,9 +103,9 @@ export function openKernel(kind: DatabaseKind): Kernel {
       const claimed = await claimActions(kernel.db, { token, worker, limit, leaseMs, cursor })
       return { ...claimed, token, ids: claimed.actions.map(({ id }) => id) }
     },
-    async claimDue({ limit = 100, leaseMs = LEASE_MS } = {}) {
+    async claimDue({ limit = 100, leaseMs = LEASE_MS, leadMs = 0 } = {}) {
       const token = newId()
-      const claimed = await claimDueActions(kernel.db, { token, worker: 'worker', limit, leaseMs })
+      const claimed = await claimDueActions(kernel.db, { token, worker: 'worker', limit, leaseMs, leadMs })
       return { ...claimed, token, ids: claimed.actions.map(({ id }) => id) }
     },
     promote: async () => (await promoteActions(kernel.db, 100_000)).promoted,

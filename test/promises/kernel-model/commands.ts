@@ -99,15 +99,17 @@ export async function claimOnce(
   expected: Model,
   { kernel, rows }: Real,
   limit: number,
-  overHints = true,
+  /** Of a claim without the way over hints. */
+  leadMs?: number,
 ): Promise<{ held: Memory; looked: number }> {
-  if (overHints) await kernel.promote()
-  const claimed = await kernel[overHints ? 'claim' : 'claimDue']({ limit, leaseMs: model.LEASE })
+  const asked = { limit, leaseMs: model.LEASE }
+  if (leadMs === undefined) await kernel.promote()
+  const claimed = await (leadMs === undefined ? kernel.claim(asked) : kernel.claimDue({ ...asked, leadMs }))
   const { token, ids, actions, looked } = claimed
   if (actions.length > limit) throw new Error(`claimed ${actions.length} of ${limit}`)
   for (const row of await kernel.rows())
     if (row.state !== rows.get(row.id)?.state && row.state !== 'pending')
-      model.claim(expected, row.id, row.state, token)
+      model.claim(expected, row.id, row.state, token, leadMs ?? 0)
   if (ids.length > 0) expected.leases.set(token, { ids, expiresAt: expected.now + model.LEASE })
   return { held: ids.map((id) => ({ token, id })), looked }
 }
@@ -117,9 +119,9 @@ const claim = (worker: number, limit: number) =>
     pick(expected.workers, worker)!.push(...(await claimOnce(expected, real, limit)).held)
   })
 
-const claimDue = (worker: number, limit: number) =>
-  command(`claim due(${worker}, ${limit})`, ['claim', 'expire', 'cancel'], async (expected, real) => {
-    pick(expected.workers, worker)!.push(...(await claimOnce(expected, real, limit, false)).held)
+const claimDue = (worker: number, limit: number, leadMs: number) =>
+  command(`claim due(${worker}, ${limit}, ${leadMs})`, ['claim', 'expire', 'cancel'], async (expected, real) => {
+    pick(expected.workers, worker)!.push(...(await claimOnce(expected, real, limit, leadMs)).held)
   })
 
 /** The short way to what is rare by chance: a lease runs out and somebody else takes what was under it. */
@@ -169,7 +171,7 @@ const held =
 const arm = (find: Finder) =>
   command('arm', ['arm'], async (expected, { kernel }) => {
     const it = find(expected)
-    if (!it) return
+    if (!it || model.isNearlyDue(expected, it.id)) return
     const armed = await armActions(kernel.db, heldUnder(it.token, [it.id]))
     same('armed', armed.has(it.id), model.arm(expected, it.id, it.token))
   })
@@ -177,7 +179,7 @@ const arm = (find: Finder) =>
 const complete = (find: Finder) =>
   command('complete', ['complete'], async (expected, { kernel }) => {
     const it = find(expected)
-    if (!it) return
+    if (!it || model.isNearlyDue(expected, it.id)) return
     const action = { id: it.id, leaseToken: it.token } as LeasedAction
     const completed = await kernel.db.transaction((tx) => completeAction(tx, action))
     same('completed', completed, model.complete(expected, it.id, it.token))
@@ -310,7 +312,7 @@ export const steps: fc.Arbitrary<Command>[] = [
   key.map((k) => schedule(k, 0, false, false)),
   fc.tuple(small, limit).map(([worker, most]) => claim(worker, most)),
   fc.tuple(small, limit).map(([worker, most]) => claim(worker, most)),
-  fc.tuple(small, limit).map(([worker, most]) => claimDue(worker, most)),
+  fc.tuple(small, limit, fc.constantFrom(0, model.LEAD)).map(([worker, most, lead]) => claimDue(worker, most, lead)),
   small.map(takeOver),
   small.map(crash),
   fc.constantFrom(...model.STEPS).map(pass),

@@ -12,7 +12,7 @@ export interface ModelAction {
   token: string | null
   /** Sent again after a hand-over nobody could decide about. */
   inDoubt: boolean
-  /** Not claimable before this. */
+  /** Not claimable before this, but by who looks ahead, and not to be carried out by anybody. */
   dueAt: number
   /** Hand-overs of which nobody has said that they did not happen. More than one is an email sent twice. */
   handedOver: number
@@ -45,6 +45,7 @@ export const LEASE = 10 * MINUTE
 export const WAIT = 7 * MINUTE
 export const LATER = 6 * MINUTE
 export const LIFE = 9 * MINUTE
+export const LEAD = 5 * MINUTE
 /** How far the real clock may have gone on by itself. */
 const DRIFT = 2 * MINUTE
 
@@ -75,7 +76,7 @@ function end(action: ModelAction, to: ActionState, by: Mover): void {
 }
 
 /** Says why a claim must not have ended like this, and otherwise believes it. */
-export function claim(model: Model, id: string, becomes: ActionState, token: string): void {
+export function claim(model: Model, id: string, becomes: ActionState, token: string, lead: number): void {
   const action = model.actions.get(id)!
   const lane = model.lanes[action.lane]!
   const refuse = (why: string) => {
@@ -94,7 +95,7 @@ export function claim(model: Model, id: string, becomes: ActionState, token: str
     return end(action, 'expired', 'expire')
   }
   if (becomes !== 'leased') refuse('a claim does no such thing')
-  if (action.dueAt > model.now + DRIFT) refuse('it is not due')
+  if (action.dueAt > model.now + lead + DRIFT) refuse('it is not due')
   if (action.expiresAt !== null && action.expiresAt <= model.now) refuse('its time is over')
   move(action, 'leased', 'claim')
   action.token = token
@@ -107,10 +108,17 @@ const holds = (model: Model, action: ModelAction | undefined, token: string): ac
   return (
     lease !== undefined &&
     lease.expiresAt > model.now &&
+    action.dueAt <= model.now &&
     (action.expiresAt === null || action.expiresAt > model.now) &&
     !lane.paused &&
     !lane.canceled
   )
+}
+
+/** It falls due so soon that the seconds a run takes decide whether it has. */
+export function isNearlyDue({ actions, now }: Model, id: string): boolean {
+  const { dueAt } = actions.get(id)!
+  return dueAt > now && dueAt <= now + DRIFT
 }
 
 export function arm(model: Model, id: string, token: string): boolean {
@@ -148,9 +156,14 @@ export function settle(model: Model, id: string, token: string, outcome: Outcome
   if (to === 'failed' || to === 'skipped') end(action, to, by)
   else move(action, to, by)
   if (to === 'pending' || to === 'done') action.token = null
-  if (to === 'pending') action.dueAt = model.now + ('waitMs' in outcome ? (outcome.waitMs ?? 0) : 0)
+  if (to === 'pending') wait(model, action, 'waitMs' in outcome ? (outcome.waitMs ?? 0) : 0)
   if (to === 'pending' || to === 'failed') action.handedOver = 0
   return true
+}
+
+/** What nobody asks to wait is due when it was: it may have been taken ahead of its time. */
+function wait(model: Model, action: ModelAction, ms: number): void {
+  action.dueAt = ms > 0 ? model.now + ms : Math.max(action.dueAt, model.now)
 }
 
 export function rescue(model: Model): void {
@@ -165,7 +178,7 @@ export function rescue(model: Model): void {
       } else {
         move(action, 'pending', 'rescue')
         action.token = null
-        action.dueAt = model.now + (action.rescues < 5 ? 0 : Math.min(2 ** (action.rescues - 5), 600) * 1_000)
+        wait(model, action, action.rescues < 5 ? 0 : Math.min(2 ** (action.rescues - 5), 600) * 1_000)
       }
       action.rescues++
     }
