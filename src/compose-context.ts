@@ -51,7 +51,7 @@ export function composeContext(options: ContextOptions): Context & SenderFinder 
     options
   const remembered = new Map<string, { at: number; senders: Promise<readonly Sender[]> }>()
 
-  const accept = groupCommit<Accepting, ReadonlyMap<string, Date>>(
+  const accept = groupCommit<Accepting, PromiseSettledResult<ReadonlyMap<string, Date>>>(
     async (calls) => {
       try {
         const all = await acceptEmails(
@@ -59,11 +59,11 @@ export function composeContext(options: ContextOptions): Context & SenderFinder 
           calls.flatMap(({ emails }) => emails),
           calls.flatMap(({ keys }) => keys),
         )
-        return calls.map(() => all)
+        return calls.map(() => ({ status: 'fulfilled', value: all }))
       } catch (error) {
         if (calls.length === 1 || isDatabaseUnavailable(error)) throw error
         // What the database refuses of one caller is not the others' fault: each for itself.
-        return Promise.all(calls.map(({ emails, keys }) => acceptEmails(db, emails, keys)))
+        return Promise.allSettled(calls.map(({ emails, keys }) => acceptEmails(db, emails, keys)))
       }
     },
     { maxItems: ACCEPTED_TOGETHER, maxFlushes: 2, weigh: ({ emails }) => emails.length },
@@ -85,7 +85,11 @@ export function composeContext(options: ContextOptions): Context & SenderFinder 
   return {
     db,
     log,
-    accept: (emails, keys) => accept({ emails, keys }),
+    async accept(emails, keys) {
+      const accepted = await accept({ emails, keys })
+      if (accepted.status === 'rejected') throw accepted.reason
+      return accepted.value
+    },
     sendersOf,
     sendersChanged: (workspaceId) => void remembered.delete(workspaceId),
     findSender: rememberedSender,

@@ -114,6 +114,10 @@ export async function acceptEmails(
   return new Map(rows.map(({ id, accepted_at }) => [id, accepted_at]))
 }
 
+/** Another action has the key of one of these emails, although no email came with theirs. */
+export const isKeyTaken = (error: unknown): boolean =>
+  (error as { constraint?: string } | undefined)?.constraint === 'scheduled_actions_dedupe'
+
 const row = (email: PreparedEmail) => ({
   id: email.id,
   workspace_id: email.workspaceId,

@@ -1,6 +1,6 @@
 /**
  * Idempotency keys. Whoever schedules the same thing twice builds the same key twice, and the database keeps one row.
- * Parts never contain the separator, so that a key can be read back and two different things never share one.
+ * Two different things never share one: parts do not contain the separator, or are counted.
  */
 const SEPARATOR = ':'
 
@@ -14,6 +14,24 @@ const counter = (value: number, what: string): string => {
   if (!Number.isSafeInteger(value) || value < 0)
     throw new RangeError(`${what} must be a whole number from 0: ${String(value)}`)
   return String(value)
+}
+
+export interface EmailKey {
+  /** The caller's, which may be any text, or one that was made. */
+  readonly key: string
+  /** Its place in a batch; null for one that came by itself. */
+  readonly index: number | null
+  /** Folded; null when there is only one. */
+  readonly recipient: string | null
+}
+
+/** The key is last, and what comes before it has a length, so that no key can be written that is another's with more. */
+export function emailKey({ key, index, recipient }: EmailKey): string {
+  const place = index === null ? [] : ['batch', counter(index, 'index')]
+  const to = recipient === null ? [] : ['to', String(recipient.length), recipient]
+  return place.length + to.length === 0
+    ? ['email', key].join(SEPARATOR)
+    : ['email-of', ...place, ...to, 'key', key].join(SEPARATOR)
 }
 
 export interface SequenceStep {

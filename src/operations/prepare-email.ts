@@ -2,6 +2,7 @@ import type { PreparedEmail } from '../db/accept-emails.js'
 import type { Sender } from '../db/senders.js'
 import { foldAddress, parseMailbox, parseMailboxes } from '../domain/address.js'
 import { findHeaderProblems } from '../domain/headers.js'
+import { emailKey } from '../domain/keys.js'
 import { CALENDAR_METHODS, type Mailbox, ON_UNCERTAIN } from '../domain/message.js'
 import { DELIVERIES, EMAIL_LIMITS, type NewEmail } from '../domain/new-email.js'
 import { RETRY_POLICIES } from '../domain/retry.js'
@@ -61,7 +62,6 @@ export function prepareEmail(input: NewEmail, preparation: Preparation): Prepare
   if (problems.length > 0 || !sender || !from) return { email: null, problems }
   const id = newId()
   const { key, index, lease } = preparation
-  const root = `email:${key ?? id}${key !== null && index !== null ? `:${index}` : ''}`
   return {
     problems: [],
     email: {
@@ -88,7 +88,11 @@ export function prepareEmail(input: NewEmail, preparation: Preparation): Prepare
       expiresAt,
       deliveries: envelope.map(({ address }) => ({
         id: newId(),
-        dedupeKey: envelope.length === 1 ? root : `${root}:${foldAddress(address)}`,
+        dedupeKey: emailKey({
+          key: key ?? id,
+          index: key === null ? null : index,
+          recipient: envelope.length === 1 ? null : foldAddress(address),
+        }),
         recipient: address,
       })),
       recipients: envelope.map(({ address }) => foldAddress(address)),

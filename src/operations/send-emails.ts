@@ -1,5 +1,11 @@
 import { createHash } from 'node:crypto'
-import { acceptEmails, answerIdempotencyKey, findIdempotencyKey, type PreparedEmail } from '../db/accept-emails.js'
+import {
+  acceptEmails,
+  answerIdempotencyKey,
+  findIdempotencyKey,
+  isKeyTaken,
+  type PreparedEmail,
+} from '../db/accept-emails.js'
 import type { Sql } from '../db/client.js'
 import { readEmailStatuses } from '../db/email-statuses.js'
 import type { Json } from '../domain/action.js'
@@ -66,7 +72,8 @@ export async function sendEmails(
             answer: inline.length > 0 ? null : (answer as unknown as Json),
           },
         ]
-  const accepted = options.tx ? await acceptEmails(options.tx, emails, keys) : await context.accept(emails, keys)
+  const accepting = options.tx ? acceptEmails(options.tx, emails, keys) : context.accept(emails, keys)
+  const accepted = await accepting.catch(explainTaken)
   if (key !== null && emails.some(({ id }) => !accepted.has(id)))
     return replay(options.tx ?? context.db, workspaceId, key, keys[0]!.fingerprint)
   logAccepted(context, emails)
@@ -134,13 +141,20 @@ function readKey(key: string | undefined): string | null {
   return key
 }
 
+/** Somebody has scheduled an action of their own under the very key that this email would have. */
+function explainTaken(error: unknown): never {
+  throw isKeyTaken(error) ? mismatch() : error
+}
+
+const mismatch = () =>
+  new PostriderError(
+    'idempotency_mismatch',
+    'This idempotency key was used before with another content. Use a new key for a new email.',
+  )
+
 async function replay(sql: Sql, workspaceId: string, key: string, fingerprint: string): Promise<SendResult> {
   const known = await findIdempotencyKey(sql, workspaceId, key)
-  if (!known || known.fingerprint !== fingerprint)
-    throw new PostriderError(
-      'idempotency_mismatch',
-      'This idempotency key was used before with another content. Use a new key for a new email.',
-    )
+  if (!known || known.fingerprint !== fingerprint) throw mismatch()
   if (known.answer) return { ...(known.answer as unknown as Omit<SendResult, 'replayed'>), replayed: true }
   const emails = await readStatuses(
     sql,

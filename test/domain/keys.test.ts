@@ -3,6 +3,8 @@ import { describe, expect, it } from 'vitest'
 import {
   campaignBatchKey,
   campaignEmailKey,
+  type EmailKey,
+  emailKey,
   nodeKey,
   parseSequenceStepKey,
   sequenceStepKey,
@@ -17,6 +19,7 @@ describe('an idempotency key', () => {
     expect(campaignEmailKey('k', 'c')).toBe('campaign:k:c')
     expect(campaignBatchKey('k')).toBe('campaign-batch:k')
     expect(nodeKey({ enrollmentId: 'e', nodeId: 'n', type: 'timeout', visit: 0 })).toBe('e:n:timeout:0')
+    expect(emailKey({ key: 'welcome:ada', index: null, recipient: null })).toBe('email:welcome:ada')
   })
 
   it('of a sequence step can be read back', () => {
@@ -34,6 +37,25 @@ describe('an idempotency key', () => {
       fc.property(visit, visit, (a, b) => {
         expect(nodeKey(a) === nodeKey(b)).toBe(JSON.stringify(a) === JSON.stringify(b))
       }),
+    )
+  })
+
+  it('of an email is never that of another, whatever its caller writes', () => {
+    // Of few letters, so that one is often the beginning of another.
+    const written = fc.array(fc.constantFrom('a', ':', '1', 'to', 'key', 'batch', 'email', 'email-of'), {
+      maxLength: 8,
+    })
+    const text = written.map((pieces) => pieces.join(''))
+    const key: fc.Arbitrary<EmailKey> = fc.record({
+      key: text,
+      index: fc.option(fc.nat({ max: 12 })),
+      recipient: fc.option(text),
+    })
+    fc.assert(
+      fc.property(key, key, (a, b) => {
+        expect(emailKey(a) === emailKey(b)).toBe(JSON.stringify(a) === JSON.stringify(b))
+      }),
+      { numRuns: 5_000 },
     )
   })
 

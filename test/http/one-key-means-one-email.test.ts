@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { newId } from '../../src/id.js'
 import { until } from '../support/kernel.js'
 import { DATABASE_KINDS } from '../support/test-database.js'
 import { openApi } from './api-fixture.js'
@@ -47,6 +48,27 @@ describe.each(DATABASE_KINDS)('one idempotency key means one email, on %s', (kin
       expect((await post('taken', json)).body).toMatchObject({ status: 422, code: 'idempotency_mismatch' })
     expect((await post('taken', [LETTER, LETTER], '/api/emails/batch')).body.code).toBe('idempotency_mismatch')
     expect(await count()).toBe(1)
+  })
+
+  it('and no key is another’s with something added', async () => {
+    await post('order:7', [LETTER, LETTER], '/api/emails/batch')
+    await post('invoice', { ...LETTER, to: ['ada@example.com', 'bob@example.com'] })
+    const others = ['order:7:0', 'order:7:1', 'invoice:ada@example.com', 'invoice:1:ada@example.com']
+    for (const key of others) expect(await post(key)).toMatchObject({ status: 202 })
+    expect(await count()).toBe(3 + others.length)
+  })
+
+  it('and one that the database refuses fails nobody who asks at the same moment', async () => {
+    await api.mail.actions.schedule({ type: 'note', laneId: newId(), dedupeKey: 'email:mine' })
+    const { key: elsewhere } = await api.elsewhere()
+    const before = await count()
+    const asked = Array.from({ length: 40 }, (_, i) =>
+      i === 20 ? post('mine') : api.call('POST /api/emails', { json: LETTER, ...(i % 2 && { key: elsewhere }) }),
+    )
+    const answers = await Promise.all(asked)
+    expect(answers[20]!.body).toMatchObject({ status: 422, code: 'idempotency_mismatch' })
+    expect(answers.filter(({ status }) => status === 202)).toHaveLength(39)
+    expect(await count()).toBe(before + 39)
   })
 
   it('but only within its workspace', async () => {
