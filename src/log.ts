@@ -13,8 +13,23 @@ export function createLog(level: LogLevel, stream: NodeJS.WriteStream = process.
     base: null,
     timestamp: () => `,"time":"${new Date().toISOString()}"`,
     formatters: { level: (label: string) => ({ level: label }) },
+    serializers: { err: toLogged },
   }
   return stream.isTTY ? pino(options, { write: (line: string) => stream.write(readable(line)) }) : pino(options, stream)
+}
+
+/** Named one by one: a database quotes in an error's `detail` what it refused, which may be anybody's address. */
+function toLogged(error: unknown): object {
+  if (!(error instanceof Error)) return { message: String(error) }
+  const { name: type, message, stack, code, constraint } = error as Error & { code?: unknown; constraint?: unknown }
+  return {
+    type,
+    message,
+    ...(code !== undefined && { code }),
+    ...(constraint !== undefined && { constraint }),
+    stack,
+    ...(error.cause instanceof Error && { cause: toLogged(error.cause) }),
+  }
 }
 
 function readable(line: string): string {
