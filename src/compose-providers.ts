@@ -20,6 +20,8 @@ export interface Providers {
   /** Throws a sentence about what is wrong with them. */
   check(credentials: SenderCredentials): void
   close(): Promise<void>
+  /** Ends conversations where they are. */
+  cutShort(): void
 }
 
 export interface ProvidersOptions {
@@ -50,6 +52,7 @@ export function composeProviders({ db, log, smtp, secretBox, mailServers, timeou
   const configured = smtp === null ? capture : makeSmtp(smtp)
   /** By sender, with the credentials it was made for: changed ones make a new one. */
   const own = new Map<string, { credentials: string; provider: Provider }>()
+  const all = () => [capture, configured, ...[...own.values()].map(({ provider }) => provider)]
 
   return {
     of({ id, provider, credentials }) {
@@ -64,9 +67,10 @@ export function composeProviders({ db, log, smtp, secretBox, mailServers, timeou
     },
     check: (credentials) => void requireAllowed(readCredentials(credentials), mailServers),
     async close() {
-      await Promise.all(
-        [capture, configured, ...[...own.values()].map(({ provider }) => provider)].map((p) => p.close()),
-      )
+      await Promise.all(all().map((provider) => provider.close()))
+    },
+    cutShort() {
+      for (const provider of all()) provider.cutShort()
     },
   }
 }

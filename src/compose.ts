@@ -170,6 +170,7 @@ export async function createPostrider(options: PostriderOptions = {}): Promise<P
       afterwards.add(stopAfter({ db, log, random }, action, outcome))
     },
     onRepeated: () => waker.wake(false),
+    cutShort: () => providers.cutShort(),
     ...(relay.isWanted && { brokered: () => relay.carries() }),
     onDropped: (messages) => metrics.onDropped(relay.name, messages),
     onEarly: () => relay.wake(),
@@ -241,11 +242,11 @@ export async function createPostrider(options: PostriderOptions = {}): Promise<P
   let stopListening: (() => Promise<void>) | undefined
   let stopped: Promise<void> | undefined
 
-  const stop = async () => {
+  const stop = async (graceMs?: number) => {
     ready = false
     const loops = [rescuer.stop(), pruner.stop(), counter.stop()]
     const [{ closed }] = await Promise.all([relay.stop(), stopListening?.(), ...loops])
-    await dispatcher.stop()
+    await dispatcher.stop(graceMs)
     await afterwards.over()
     await closed()
     await (await app)?.close()
@@ -305,7 +306,7 @@ export async function createPostrider(options: PostriderOptions = {}): Promise<P
       await relay.start()
       works = true
     },
-    stop: () => (stopped ??= stop()),
+    stop: ({ graceMs } = {}) => (stopped ??= stop(graceMs)),
     async tick(forMs = 50_000) {
       await followSettings(context, workspaceId, configured, { alone: !opened.shared })
       await notes.replay(db)

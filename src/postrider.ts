@@ -99,8 +99,11 @@ export interface Postrider {
   }
   /** Starts the workers of this process. */
   start(): Promise<void>
-  /** Finishes what is armed, gives back the rest, closes the database. */
-  stop(): Promise<void>
+  /**
+   * Finishes what is under way, gives back the rest, closes the database. A conversation that is not over after `graceMs`
+   * (20 s) is ended: if the mail server had the message and has not answered, that email is `uncertain`.
+   */
+  stop(options?: { readonly graceMs?: number }): Promise<void>
   /** Works until nothing is due or the time is up. */
   tick(forMs?: number): Promise<Dispatcher['counts']>
   backlog(): Promise<Backlog>

@@ -31,7 +31,7 @@ export interface Dispatcher {
   start(): void
   /**
    * Claims nothing more, gives back what was not begun, and waits for what is under way; what is still under way after
-   * `graceMs` is left to its lease.
+   * `graceMs` is cut short, and what has not ended even then is left to its lease.
    */
   stop(graceMs?: number): Promise<void>
   /** Works until nothing is due or `signal` says enough; for ticks and tests. */
@@ -73,6 +73,8 @@ export interface DispatcherOptions {
   /** True while a broker says what is due: then this dispatcher looks for itself only every `sweepMs`. */
   readonly brokered?: () => boolean
   readonly sweepMs?: number
+  /** Ends whatever hand-overs still wait for when this dispatcher may wait no longer. */
+  readonly cutShort?: () => void
   /** So many messages found nothing to do. */
   readonly onDropped?: (messages: number) => void
   /** What a message named is not due yet and waits again. */
@@ -91,7 +93,10 @@ const LITTLE = 50
 const BREATH_MS = 5
 const LEAD_MS = 100
 const PROMOTION = 1_000
-const DEFAULT_GRACE_MS = 30_000
+/** Shorter than the half minute after which most who ask a process to stop kill it. */
+const DEFAULT_GRACE_MS = 20_000
+/** Enough to write down what became of what was cut short. */
+const LAST_WORDS_MS = 5_000
 /** What falls due within this is waited for: a campaign looks once more, a moment later, whether all has gone out. */
 const SOON_MS = 300
 
@@ -291,8 +296,12 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
         places.allFinished(),
         ...waiting.map(({ action }) => performer.release(action)),
       ]).finally(() => left.forEach(({ over }) => over?.()))
-      if (!(await inTime(finished, graceMs)))
-        log.warn({ underWay: places.underWay }, 'stopped before everything was settled; leases will run out')
+      if (!(await inTime(finished, graceMs))) {
+        log.warn({ underWay: places.underWay }, 'no answer in time: conversations are cut short')
+        options.cutShort?.()
+        if (!(await inTime(finished, LAST_WORDS_MS)))
+          log.warn({ underWay: places.underWay }, 'stopped before everything was settled; leases will run out')
+      }
       await leases.stop()
     },
     async adopt(token, actions, askedAt, signal) {

@@ -14,6 +14,8 @@ export interface Provider {
   verify(signal?: AbortSignal): Promise<Verification>
   /** Ends idle connections at once and those in use when their conversation is over. */
   close(): Promise<void>
+  /** Ends conversations where they are. Of one whose body has begun nobody can know then. */
+  cutShort(): void
 }
 
 export interface Delivery {

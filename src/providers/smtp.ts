@@ -150,6 +150,7 @@ export function createSmtpProvider(
   return {
     send,
     verify,
+    cutShort: () => pool.cutShort('we had to stop before the server answered'),
     async close() {
       isClosed = true
       await pool.close()

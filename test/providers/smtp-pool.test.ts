@@ -212,6 +212,27 @@ describe('closing', () => {
     expect(await send(provider)).toEqual({ kind: 'released' })
   })
 
+  test('in a hurry ends conversations where they are, and says of each what is known', async () => {
+    const server = await startServer()
+    server.script = (point) => (point === 'dot' ? { do: 'hang' } : undefined)
+    const provider = providerFor(server)
+    const silent = send(provider)
+    await server.when(() => server.taken.length === 1)
+    const armed = promised<void>()
+    const committed = promised<boolean>()
+    const arming = send(provider, new TestHold(() => (armed.resolve(), committed.promise)))
+    await armed.promise
+    provider.cutShort()
+    expect(await silent).toMatchObject({
+      kind: 'uncertain',
+      evidence: { phase: 'reply', reply: expect.stringContaining('we had to stop') as string },
+    })
+    committed.resolve(true)
+    expect(await arming).toMatchObject({ kind: 'deferred', failure: 'transient', evidence: { phase: 'data' } })
+    await provider.close()
+    expect(server.taken).toHaveLength(1)
+  })
+
   test('releases whoever waits', async () => {
     const server = await startServer()
     const provider = providerFor(server, { settings: { maxConnections: 1 } })

@@ -45,6 +45,30 @@ describe.each(DATABASE_KINDS)('on %s', (kind) => {
     expect(fixture.server.taken).toHaveLength(0)
   })
 
+  it('a worker that has to stop before the server answers says so at once, and ends', async () => {
+    fixture.answer('dot', { do: 'hang' })
+    const worker = await fixture.another({ smtpTimeouts: {} })
+    await worker.start()
+    const { id } = await worker.emails.send(letter())
+    await fixture.server.when(() => fixture.server.taken.length === 1)
+    await worker.stop({ graceMs: 100 })
+    expect(await fixture.get(id)).toMatchObject({
+      status: 'uncertain',
+      attempts: [{ outcome: 'uncertain', phase: 'reply', reply: expect.stringContaining('we had to stop') as string }],
+    })
+    expect(await fixture.delivery(id)).toMatchObject({ reasonCode: 'no_reply' })
+  })
+
+  it('an answer that comes while a worker stops is written down', async () => {
+    const worker = await fixture.another()
+    fixture.answer('dot', { do: 'drip', text: '250 2.0.0 taken\r\n', everyMs: 40 })
+    await worker.start()
+    const { id } = await worker.emails.send(letter())
+    await fixture.server.when(() => fixture.server.taken.length === 1)
+    await worker.stop()
+    expect(await fixture.get(id)).toMatchObject({ status: 'sent', attempts: [{ outcome: 'accepted' }] })
+  })
+
   it('a person says it was sent, or sends it again under the same Message-ID', async () => {
     const first = await makeUncertain()
     expect(await fixture.mail.emails.resolve(first, 'sent')).toMatchObject({ status: 'sent' })

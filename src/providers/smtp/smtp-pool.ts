@@ -54,6 +54,7 @@ export class SmtpPool {
   readonly #idle: SmtpChannel[] = []
   readonly #idleTimers = new WeakMap<SmtpChannel, NodeJS.Timeout>()
   readonly #waiters = { single: new Set<Waiter>(), bulk: new Set<Waiter>() }
+  readonly #inUse = new Set<SmtpChannel>()
   /** Those that bulk is using. */
   readonly #inBulk = new Set<SmtpChannel>()
   #openingForBulk = 0
@@ -80,6 +81,7 @@ export class SmtpPool {
 
   /** Gives a channel back whose transaction is over. */
   release(channel: SmtpChannel): void {
+    this.#inUse.delete(channel)
     this.#inBulk.delete(channel)
     if (channel.isGone) return
     if (this.#closing !== null || channel.served >= this.#options.maxMessagesPerConnection) return channel.quit()
@@ -103,6 +105,11 @@ export class SmtpPool {
       if (this.#size === 0) resolve()
     })
     return this.#closing
+  }
+
+  /** Ends those in use, wherever their conversations are. */
+  cutShort(why: string): void {
+    for (const channel of [...this.#inUse]) channel.destroy(why)
   }
 
   #limit(): number {
@@ -143,7 +150,7 @@ export class SmtpPool {
     if (waiter.bulk && this.#inBulk.size + this.#openingForBulk >= Math.max(1, this.#limit() - 1)) return false
     const channel = this.#idle.pop()
     if (channel && !waiter.mustBeFresh) {
-      if (waiter.bulk) this.#inBulk.add(channel)
+      this.#take(channel, waiter)
       waiter.answer({ kind: 'channel', channel, isReused: true, since: performance.now() })
       return true
     }
@@ -164,7 +171,7 @@ export class SmtpPool {
     this.#opening--
     if (waiter.bulk) this.#openingForBulk--
     if (opened.kind === 'open') {
-      if (waiter.bulk) this.#inBulk.add(opened.channel)
+      this.#take(opened.channel, waiter)
       opened.channel.whenEnded(() => this.#forget(opened.channel))
       return waiter.answer({ kind: 'channel', channel: opened.channel, isReused: false, since })
     }
@@ -175,6 +182,11 @@ export class SmtpPool {
     else if (others > 0 && this.#options.isTooMany(opened.signs)) this.#wait(waiter)
     else waiter.answer({ ...opened, since })
     this.#shrink()
+  }
+
+  #take(channel: SmtpChannel, { bulk }: Waiter): void {
+    this.#inUse.add(channel)
+    if (bulk) this.#inBulk.add(channel)
   }
 
   #keepTo(limit: number): void {
@@ -191,6 +203,7 @@ export class SmtpPool {
 
   #forget(channel: SmtpChannel): void {
     clearTimeout(this.#idleTimers.get(channel))
+    this.#inUse.delete(channel)
     this.#inBulk.delete(channel)
     const index = this.#idle.indexOf(channel)
     if (index !== -1) this.#idle.splice(index, 1)
