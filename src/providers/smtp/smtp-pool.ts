@@ -109,7 +109,7 @@ export class SmtpPool {
 
   /** Ends those in use, wherever their conversations are. */
   cutShort(why: string): void {
-    for (const channel of [...this.#inUse]) channel.destroy(why)
+    for (const channel of this.#inUse) channel.destroy(why)
   }
 
   #limit(): number {
