@@ -65,7 +65,7 @@ export interface DispatcherOptions {
   readonly pollMs?: number
   /**
    * How far ahead of its time what waits is leased by a worker that has room, so that it begins to the instant and a claim
-   * is shared by more. Looked for when the next one is half of this away, so that a stream is found a good many at a time.
+   * is shared by more.
    * The longer, the earlier it is too late to reschedule an email; whoever cancels or pauses is heard until it is armed.
    */
   readonly leadMs?: number
@@ -92,6 +92,11 @@ const CLAIMS_AT_ONCE = 2
 const LITTLE = 50
 const BREATH_MS = 5
 const LEAD_MS = 100
+/**
+ * Looked for when the next one is so much of the lead away. Nearer, and a stream would be found in bursts that keep the
+ * database from arming what is due; farther, and each would pay for a claim of its own.
+ */
+const LOOKED_AHEAD = 0.75
 const PROMOTION = 1_000
 /** Shorter than the half minute after which most who ask a process to stop kill it. */
 const DEFAULT_GRACE_MS = 20_000
@@ -245,7 +250,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
       return promoted === PROMOTION ? 0 : nextInMs
     })
 
-  const nextDueLookInMs = () => due.inMs() - leadMs() / 2
+  const nextDueLookInMs = () => due.inMs() - leadMs() * LOOKED_AHEAD
   const nextLookInMs = () => Math.min(nextDueLookInMs(), claimAt - performance.now())
   const loop = createLoop({
     name: 'dispatcher',
