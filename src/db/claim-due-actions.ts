@@ -11,7 +11,8 @@ import { takeNamed } from './take-named.js'
  *
  * What falls due within `leadMs` can be taken along, for a worker that holds it until its time: the cost of a claim is
  * then shared by more, and is paid before it counts. Nobody's clock but the database's decides when that time has come:
- * arming and completing ask once more whether it is due.
+ * arming and completing ask once more whether it is due. What was due before and waits for another reason, as a campaign
+ * does for room, is not taken before that wait is over: nobody would hold it.
  *
  * What stands in a lane that is held gets its hint, as a promotion would have given it.
  *
@@ -27,11 +28,17 @@ export interface DueClaim extends Claim {
 
 const inMs = (now: string) => `(extract(epoch from wake_at - ${now}) * 1000)::float8`
 
+/** What is named, and what is not: for the index both say first which part of it to look at. */
+const within = (now: string, until: string) =>
+  now === until ? `wake_at <= ${now}` : `wake_at <= ${until} and (wake_at <= ${now} or run_at = wake_at)`
+const beyond = (now: string, until: string) =>
+  now === until ? `wake_at > ${now}` : `wake_at > ${now} and (wake_at > ${until} or run_at <> wake_at)`
+
 // Limit and lead are part of the text, as the limit is in promote-actions and for the same reason. Of a full page the
 // next one may be due with its last.
 const claim = (now: string, limit: number, until: string) => `
   with ${RELAXED_COMMIT}, named as materialized (
-    select id, lane_id, run_at, wake_at from postrider.scheduled_actions where wake_at <= ${until}
+    select id, lane_id, run_at, wake_at from postrider.scheduled_actions where ${within(now, until)}
     order by wake_at limit ${limit} for update skip locked
   ), ${takeNamed(now)}, hinted as (
     update postrider.scheduled_actions set wake_at = null where id = any (array(select id from held))
@@ -39,8 +46,8 @@ const claim = (now: string, limit: number, until: string) => `
     now,
     'null::uuid',
     `, 'due', (select count(*) from named),
-      'nextInMs', case when (select count(*) from named) = ${limit} then (select max(${inMs(now)}) from named) else (
-        select ${inMs(now)} from postrider.scheduled_actions where wake_at > ${until} order by wake_at limit 1) end`,
+      'nextInMs', least((select max(${inMs(now)}) from named having count(*) = ${limit}), (
+        select ${inMs(now)} from postrider.scheduled_actions where ${beyond(now, until)} order by wake_at limit 1))`,
     until,
   )}`
 

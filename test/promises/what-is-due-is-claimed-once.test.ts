@@ -224,6 +224,22 @@ describe.each(DATABASE_KINDS)('on %s', (kind) => {
       expect(second.nextInMs).toBeLessThanOrEqual(15_000)
     })
 
+    it('is not taken ahead of its time when it was due before and waits for something else', async () => {
+      const waiting = await kernel.one()
+      await kernel.db.query(
+        `update postrider.scheduled_actions set wake_at = ${kernel.db.now} + interval '50 seconds' where id = $1`,
+        [waiting],
+      )
+      await kernel.db.query('delete from postrider.ready_actions')
+      const id = await later()
+      const { ids, nextInMs } = await kernel.claimDue({ leadMs: 120_000 })
+      expect(ids).toEqual([id])
+      expect(nextInMs).toBeGreaterThan(0)
+      expect(nextInMs).toBeLessThanOrEqual(50_000)
+      await kernel.shiftClock(50_001)
+      expect((await kernel.claimDue({ leadMs: 120_000 })).ids).toEqual([waiting])
+    })
+
     it('is not carried out before its time, whatever a clock says that is not the database’s', async () => {
       const [armed, completed] = [await later(), await later()]
       const { token, ids } = await kernel.claimDue({ leadMs: 120_000 })
