@@ -4,11 +4,11 @@ import { upsertContacts } from '../../src/db/contacts.js'
 import { joinList } from '../../src/db/lists.js'
 import { createList } from '../../src/operations/lists.js'
 import { createTemplate } from '../../src/operations/templates.js'
-import type { BuiltPackage } from '../support/build-package.js'
+import { type BuiltPackage, buildPackage } from '../support/build-package.js'
 import { silent } from '../support/kernel.js'
 import { type ScriptedSmtp, startScriptedSmtp } from '../support/scripted-smtp.js'
 import { fileDatabase } from '../support/services/file-database.js'
-import { buildHostedCli, type Cli, openHostedCli } from './run-cli.js'
+import { type Cli, openHostedCli } from './run-cli.js'
 
 /** A story of processes, each a second on a busy machine. */
 vi.setConfig({ testTimeout: 120_000 })
@@ -20,7 +20,7 @@ let worker: Postrider
 let env: Record<string, string>
 
 beforeAll(async () => {
-  built = await buildHostedCli()
+  built = await buildPackage()
   cli = openHostedCli(built)
   mailServer = await startScriptedSmtp()
   const [databaseUrl, secret] = [await fileDatabase(), 'the same for every process']

@@ -23,7 +23,7 @@ beforeAll(async () => {
 })
 afterAll(() => built.remove())
 const openHere = () => {
-  cli = openCli(built, { lasting: true })
+  cli = openCli(built, { lasting: true, asShipped: true })
   temporary = mkdtempSync(join(tmpdir(), 'demo-'))
 }
 const closeHere = async () => {

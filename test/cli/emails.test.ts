@@ -2,10 +2,10 @@ import { randomUUID } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
-import type { BuiltPackage } from '../support/build-package.js'
+import { type BuiltPackage, buildPackage } from '../support/build-package.js'
 import { type ScriptedSmtp, startScriptedSmtp } from '../support/scripted-smtp.js'
 import { fileDatabase } from '../support/services/file-database.js'
-import { buildHostedCli, type Cli, openHostedCli } from './run-cli.js'
+import { type Cli, openHostedCli } from './run-cli.js'
 
 /** Every test here is a handful of processes, each a second on a busy machine. */
 vi.setConfig({ testTimeout: 120_000 })
@@ -16,7 +16,7 @@ let mailServer: ScriptedSmtp
 let env: Record<string, string>
 
 beforeAll(async () => {
-  built = await buildHostedCli()
+  built = await buildPackage()
   cli = openHostedCli(built)
   mailServer = await startScriptedSmtp()
   env = {

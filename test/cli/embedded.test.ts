@@ -34,6 +34,8 @@ const untilReady = (started: CliProcess) =>
 const ANY_PORT = { PORT: '0' }
 
 test('start, on an empty directory, says what it is, and the line it prints sends a first email into the inbox', async () => {
+  await cli.close()
+  cli = openCli(built, { asShipped: true })
   const started = cli.start([], ANY_PORT)
   await untilReady(started)
   const lines = started.stdout().split('\n')

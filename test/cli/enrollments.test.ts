@@ -6,10 +6,10 @@ import { createPostrider, DEFAULT_WORKSPACE, newId, type Postrider } from '../..
 import { createList } from '../../src/operations/lists.js'
 import { createSender } from '../../src/operations/senders.js'
 import { createTemplate } from '../../src/operations/templates.js'
-import type { BuiltPackage } from '../support/build-package.js'
+import { type BuiltPackage, buildPackage } from '../support/build-package.js'
 import { silent } from '../support/kernel.js'
 import { fileDatabase } from '../support/services/file-database.js'
-import { buildHostedCli, type Cli, openHostedCli } from './run-cli.js'
+import { type Cli, openHostedCli } from './run-cli.js'
 
 /** A story of processes, each a second on a busy machine. */
 vi.setConfig({ testTimeout: 180_000 })
@@ -22,7 +22,7 @@ let worker: Postrider
 let env: Record<string, string>
 
 beforeAll(async () => {
-  built = await buildHostedCli()
+  built = await buildPackage()
   cli = openHostedCli(built)
   const [databaseUrl, secret] = [await fileDatabase(), 'the same for every process']
   worker = await createPostrider({ databaseUrl, secret, log: silent })

@@ -3,11 +3,11 @@ import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type BuiltPackage, buildPackage } from '../support/build-package.js'
+import type { BuiltPackage } from '../support/build-package.js'
 import type { FromHost, ToHost } from './host-program.js'
 import { QUICK_START } from '../support/quick-start.js'
 
-/** The built command line in a process of its own, in an empty directory and with no settings but those given. */
+/** The command line in a process of its own, in an empty directory and with no settings but those given. */
 export interface CliProcess {
   readonly pid: number
   stdout(): string
@@ -32,12 +32,19 @@ export interface Cli {
   close(): Promise<void>
 }
 
-/** `lasting`: what it starts works for minutes, and is worth being compiled for that. */
-export function openCli(built: BuiltPackage, { lasting = false } = {}): Cli {
+export interface CliOptions {
+  /** What it starts works for minutes, and is worth being compiled for that. */
+  readonly lasting?: boolean
+  /** File by file, as a user has it; bundled it is the same and starts in half of the time. */
+  readonly asShipped?: boolean
+}
+
+export function openCli(built: BuiltPackage, { lasting = false, asShipped = false }: CliOptions = {}): Cli {
+  const entry = asShipped ? built.cli : built.program('src/cli/main.ts')
   const directory = mkdtempSync(join(tmpdir(), 'postrider-cli-'))
   const running = new Set<CliProcess>()
   const start: Cli['start'] = (args, env = {}, input = '') => {
-    const child = spawn(process.execPath, [...(lasting ? [] : [QUICK_START]), built.cli, ...args], {
+    const child = spawn(process.execPath, [...(lasting ? [] : [QUICK_START]), entry, ...args], {
       cwd: directory,
       env: { PATH: process.env['PATH'], ...env },
       stdio: ['pipe', 'pipe', 'pipe'],
@@ -80,14 +87,10 @@ export function openCli(built: BuiltPackage, { lasting = false } = {}): Cli {
   }
 }
 
-const HOST = 'test/cli/host-program.ts'
-
-export const buildHostedCli = (): Promise<BuiltPackage> => buildPackage([HOST])
-
 /** The same, but what it runs it runs in one process, one after the other: host-program.ts says what that still shows. */
 export function openHostedCli(built: BuiltPackage, endsWithinMs = 10_000): Cli {
   const cli = openCli(built)
-  const program = join(built.directory, HOST.replace(/\.ts$/, '.js'))
+  const program = built.program('test/cli/host-program.ts')
   const host = spawn(process.execPath, [QUICK_START, program, built.cli, String(endsWithinMs)], {
     cwd: cli.directory,
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],

@@ -1,9 +1,9 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
-import type { BuiltPackage } from '../support/build-package.js'
+import { type BuiltPackage, buildPackage } from '../support/build-package.js'
 import { fileDatabase } from '../support/services/file-database.js'
-import { buildHostedCli, type Cli, openHostedCli } from './run-cli.js'
+import { type Cli, openHostedCli } from './run-cli.js'
 
 /** A story of processes, each a second on a busy machine. */
 vi.setConfig({ testTimeout: 120_000 })
@@ -14,7 +14,7 @@ let env: Record<string, string>
 let template: string
 
 beforeAll(async () => {
-  built = await buildHostedCli()
+  built = await buildPackage()
   cli = openHostedCli(built)
   env = { DATABASE_URL: await fileDatabase(), POSTRIDER_SECRET: 'the same for every process', LOG_LEVEL: 'silent' }
   expect((await cli.run(['migrate'], env)).code).toBe(0)

@@ -8,10 +8,10 @@ import { createCampaign } from '../../src/operations/campaigns.js'
 import { createList } from '../../src/operations/lists.js'
 import { createSender } from '../../src/operations/senders.js'
 import { createTemplate } from '../../src/operations/templates.js'
-import type { BuiltPackage } from '../support/build-package.js'
+import { type BuiltPackage, buildPackage } from '../support/build-package.js'
 import { silent } from '../support/kernel.js'
 import { fileDatabase } from '../support/services/file-database.js'
-import { buildHostedCli, type Cli, openHostedCli } from './run-cli.js'
+import { type Cli, openHostedCli } from './run-cli.js'
 
 /** Processes, each a second on a busy machine. */
 vi.setConfig({ testTimeout: 120_000 })
@@ -23,7 +23,7 @@ let env: Record<string, string>
 let campaign: string
 
 beforeAll(async () => {
-  built = await buildHostedCli()
+  built = await buildPackage()
   cli = openHostedCli(built)
   const [databaseUrl, secret] = [await fileDatabase(), 'the same for every process']
   postrider = await createPostrider({ databaseUrl, secret, log: silent })

@@ -1,15 +1,15 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { BuiltPackage } from '../support/build-package.js'
+import { type BuiltPackage, buildPackage } from '../support/build-package.js'
 import { findFreePort } from '../support/services/free-port.js'
-import { buildHostedCli, type Cli, openHostedCli } from './run-cli.js'
+import { type Cli, openHostedCli } from './run-cli.js'
 
 let built: BuiltPackage
 let cli: Cli
 
 beforeAll(async () => {
-  built = await buildHostedCli()
+  built = await buildPackage()
   cli = openHostedCli(built)
 })
 afterAll(async () => {

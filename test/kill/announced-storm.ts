@@ -1,9 +1,8 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { BuiltPackage } from '../support/build-package.js'
+import { type BuiltPackage, buildPackage } from '../support/build-package.js'
 import { announcedRandom } from '../support/seeded-random.js'
-import { buildMailProgram } from './mail-process.js'
 import { type AimedStorm, runStorm, type StormOptions } from './storm.js'
 
 /** What all storms of a test file share. */
@@ -15,7 +14,7 @@ export interface Storms {
 }
 
 export async function prepareStorms(): Promise<Storms> {
-  const built = await buildMailProgram()
+  const built = await buildPackage()
   const directory = mkdtempSync(join(tmpdir(), 'postrider-kill-'))
   return {
     built,

@@ -4,13 +4,13 @@ import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, expect } from 'vitest'
 import type { NewEmail } from '../../src/domain/new-email.js'
 import { createPostrider, type Postrider } from '../../src/index.js'
-import type { BuiltPackage } from '../support/build-package.js'
+import { type BuiltPackage, buildPackage } from '../support/build-package.js'
 import { silent } from '../support/kernel.js'
 import { type DatabaseKind, openTestDatabase, type TestDatabase } from '../support/test-database.js'
 import { until } from '../support/until.js'
 import { type HandOver, type Judge, type Point, startJudge } from './judge.js'
 import type { MailSettings } from './mail-program.js'
-import { buildMailProgram, type MailProcess, type MailProcessOptions, startMail } from './mail-process.js'
+import { type MailProcess, type MailProcessOptions, startMail } from './mail-process.js'
 import { type EmailRecord, readRecords, untilSettled } from './records.js'
 
 /** Processes that send to the judge, on a database the test looks into; all of them end with the test. */
@@ -70,7 +70,7 @@ export function openKillFixture(kind: DatabaseKind): KillFixture {
   const processes = new Set<MailProcess>()
 
   beforeAll(async () => {
-    built = await (building ??= buildMailProgram())
+    built = await (building ??= buildPackage())
     database = await openTestDatabase(kind)
   })
   beforeEach(async () => {

@@ -1,6 +1,5 @@
 import { spawn } from 'node:child_process'
-import { join } from 'node:path'
-import { type BuiltPackage, buildPackage } from '../support/build-package.js'
+import type { BuiltPackage } from '../support/build-package.js'
 import type { Door } from './judge.js'
 import type { FromMail, MailSettings } from './mail-program.js'
 import { QUICK_START } from '../support/quick-start.js'
@@ -31,10 +30,7 @@ export interface MailProcessOptions {
   readonly env?: Readonly<Record<string, string>>
 }
 
-const PROGRAM = 'test/kill/mail-program.ts'
 const LOG_TAIL = 20_000
-
-export const buildMailProgram = (): Promise<BuiltPackage> => buildPackage([PROGRAM, 'test/kill/api-key.ts'])
 
 export function startMail(
   built: BuiltPackage,
@@ -42,13 +38,12 @@ export function startMail(
   settings: Omit<MailSettings, 'smtpPort'>,
   { preload, env }: MailProcessOptions = {},
 ): MailProcess {
-  const program = join(built.directory, PROGRAM.replace(/\.ts$/, '.js'))
   const child = spawn(
     process.execPath,
     [
       QUICK_START,
       ...(preload ? ['--import', preload] : []),
-      program,
+      built.program('test/kill/mail-program.ts'),
       JSON.stringify({ ...settings, smtpPort: door.port }),
     ],
     { stdio: ['ignore', 'ignore', 'pipe', 'ipc'], env: { PATH: process.env['PATH'], ...env } },

@@ -16,11 +16,11 @@ import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { connect } from '../../src/db/client.js'
 import { migrate } from '../../src/db/migrate.js'
+import { buildPackage } from '../support/build-package.js'
 import { plainError } from '../support/services/plain-error.js'
 import { startPrivatePostgres } from '../support/services/private-postgres.js'
 import { soakYear } from '../sequences/soak-year.js'
 import { runCampaignStorm } from './campaign-storm.js'
-import { buildMailProgram } from './mail-process.js'
 import { runStorm, type Storm } from './storm.js'
 
 /** Emails per storm, and per kill in it. */
@@ -53,7 +53,7 @@ const say = (line: string) => process.stdout.write(`${line}\n`)
 const began = performance.now()
 const elapsed = () => `${((performance.now() - began) / 60_000).toFixed(1)} min`
 
-const built = await buildMailProgram()
+const built = await buildPackage()
 const dataDirectory = mkdtempSync(join(tmpdir(), 'postrider-soak-'))
 // A year kills processes and never its database, so that need not wait for the disk at every commit.
 const postgres = await startPrivatePostgres(values.year ? { fsync: 'off' } : {})

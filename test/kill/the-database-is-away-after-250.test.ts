@@ -4,12 +4,12 @@ import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { connect, type Database } from '../../src/db/client.js'
 import { createPostrider } from '../../src/index.js'
-import type { BuiltPackage } from '../support/build-package.js'
+import { type BuiltPackage, buildPackage } from '../support/build-package.js'
 import { silent } from '../support/kernel.js'
 import { type PrivatePostgres, startPrivatePostgres } from '../support/services/private-postgres.js'
 import { until } from '../support/until.js'
 import { type Judge, startJudge } from './judge.js'
-import { buildMailProgram, type MailProcess, startMail } from './mail-process.js'
+import { type MailProcess, startMail } from './mail-process.js'
 import { readRecords, untilSettled } from './records.js'
 import { times } from './times.js'
 
@@ -24,7 +24,7 @@ let dataDirectory: string
 const processes = new Set<MailProcess>()
 
 beforeAll(async () => {
-  built = await buildMailProgram()
+  built = await buildPackage()
   postgres = await startPrivatePostgres()
   db = connect({ connection: { connectionString: postgres.url }, maxConnections: 2 })
 })

@@ -4,7 +4,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, inject, test } from '
 import { openDatabase } from '../../src/db/open-database.js'
 import { createPostrider, type NewAction } from '../../src/index.js'
 import { createLog } from '../../src/log.js'
-import type { BuiltPackage } from '../support/build-package.js'
+import { type BuiltPackage, buildPackage } from '../support/build-package.js'
 import { watchRescues } from '../support/rescue-watch.js'
 import { announcedRandom } from '../support/seeded-random.js'
 import { sized } from '../support/sized.js'
@@ -20,7 +20,7 @@ import {
   untilAllIsOver,
   type WhatHappened,
 } from '../support/what-happened.js'
-import { buildWorkers, startWorker, type WorkerProcess } from '../support/worker-process.js'
+import { startWorker, type WorkerProcess } from '../support/worker-process.js'
 import type { WorkerSettings } from '../support/worker-program.js'
 import { AIMS, startWorkerFleet } from './worker-fleet.js'
 
@@ -35,7 +35,7 @@ const workers = new Set<WorkerProcess>()
 const closers: (() => unknown)[] = []
 
 beforeAll(async () => {
-  built = await buildWorkers()
+  built = await buildPackage()
 })
 afterAll(() => built.remove())
 afterEach(async () => {

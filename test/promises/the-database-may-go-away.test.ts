@@ -6,7 +6,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { connect, type Database } from '../../src/db/client.js'
 import { createPostrider, type NewAction, type Postrider } from '../../src/index.js'
 import { createLog } from '../../src/log.js'
-import type { BuiltPackage } from '../support/build-package.js'
+import { type BuiltPackage, buildPackage } from '../support/build-package.js'
 import { announcedRandom, type SeededRandom } from '../support/seeded-random.js'
 import { type PrivatePostgres, startPrivatePostgres } from '../support/services/private-postgres.js'
 import { until } from '../support/until.js'
@@ -18,7 +18,7 @@ import {
   untilAllIsOver,
   type Traces,
 } from '../support/what-happened.js'
-import { buildWorkers, startWorker, type WorkerProcess } from '../support/worker-process.js'
+import { startWorker, type WorkerProcess } from '../support/worker-process.js'
 import type { Gate, WorkerSettings } from '../support/worker-program.js'
 
 /** A server of its own that these tests may mistreat, with few connections so that it is soon full. */
@@ -34,7 +34,7 @@ let traces: Traces
 const workers: WorkerProcess[] = []
 
 beforeAll(async () => {
-  built = await buildWorkers()
+  built = await buildPackage()
   postgres = await startPrivatePostgres({ max_connections: String(MAX_CONNECTIONS) })
   const location = { databaseUrl: postgres.url, maxConnections: 2, log: createLog('silent') }
   postrider = await createPostrider(location)

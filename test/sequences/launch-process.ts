@@ -1,6 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { join } from 'node:path'
-import { type BuiltPackage, buildPackage } from '../support/build-package.js'
+import type { BuiltPackage } from '../support/build-package.js'
 import type { FromLauncher, LaunchSettings } from './launch-program.js'
 
 /** One process running launch-program.ts. */
@@ -15,15 +14,12 @@ export interface LaunchProcess {
   stop(): Promise<void>
 }
 
-const PROGRAM = 'test/sequences/launch-program.ts'
 const LOG_TAIL = 20_000
-
-export const buildLauncher = (): Promise<BuiltPackage> => buildPackage([PROGRAM])
 
 export function startLauncher(built: BuiltPackage, settings: LaunchSettings): LaunchProcess {
   const child: ChildProcess = spawn(
     process.execPath,
-    [join(built.directory, PROGRAM.replace(/\.ts$/, '.js')), JSON.stringify(settings)],
+    [built.program('test/sequences/launch-program.ts'), JSON.stringify(settings)],
     { stdio: ['ignore', 'ignore', 'pipe', 'ipc'], env: { PATH: process.env['PATH'] } },
   )
   let log = ''

@@ -1,8 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { connect } from '../../src/db/client.js'
 import { showId } from '../../src/id.js'
+import { buildPackage } from '../support/build-package.js'
 import { seededRandom } from '../support/seeded-random.js'
-import { buildLauncher, type LaunchProcess, startLauncher } from './launch-process.js'
+import { type LaunchProcess, startLauncher } from './launch-process.js'
 import { type World } from './world.js'
 import { type Crew, PATIENT, runYear, type Year, type YearServer } from './year.js'
 
@@ -31,7 +32,7 @@ const NOW = `(now() + (select shift from ${CLOCK}))`
 
 export async function soakYear({ databaseUrl, seed, contacts, report }: SoakYearOptions): Promise<Year> {
   const db = connect({ connection: { connectionString: databaseUrl }, maxConnections: 4, now: NOW })
-  const built = await buildLauncher()
+  const built = await buildPackage()
   try {
     await db.query(`create table if not exists ${CLOCK} (shift interval not null)`)
     await db.query(`insert into ${CLOCK} select interval '0' where not exists (select from ${CLOCK})`)

@@ -1,11 +1,11 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { showId } from '../../src/id.js'
 import { enrollInCampaign } from '../../src/operations/launch-sequence.js'
-import type { BuiltPackage } from '../support/build-package.js'
+import { type BuiltPackage, buildPackage } from '../support/build-package.js'
 import { announcedRandom, type SeededRandom } from '../support/seeded-random.js'
 import { DATABASE_KINDS, NOW, openTestDatabase, type TestDatabase } from '../support/test-database.js'
 import { checkBooks } from './check-books.js'
-import { buildLauncher, type LaunchProcess, startLauncher } from './launch-process.js'
+import { type LaunchProcess, startLauncher } from './launch-process.js'
 import { readFacts } from './read-facts.js'
 import { checkRules } from './rules.js'
 import { DAY, type NodeSketch, openWorld, type World, WORKSPACE } from './world.js'
@@ -23,7 +23,7 @@ const NO_GAP = { ...WIDE, gapMinSeconds: 0, gapMaxSeconds: 0 }
 
 let built: BuiltPackage
 beforeAll(async () => {
-  built = await buildLauncher()
+  built = await buildPackage()
 })
 afterAll(() => built.remove())
 

@@ -1,7 +1,6 @@
 import { spawn } from 'node:child_process'
 import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
-import { type BuiltPackage, buildPackage } from './build-package.js'
+import type { BuiltPackage } from './build-package.js'
 import type { FromWorker, Gate, WorkerSettings } from './worker-program.js'
 import { QUICK_START } from './quick-start.js'
 
@@ -26,17 +25,14 @@ export interface WorkerProcess {
   cpuMs(): number
 }
 
-const PROGRAM = 'test/support/worker-program.ts'
 const LOG_TAIL = 20_000
 /** The kernel counts in ticks of a hundredth of a second on every Linux that Node runs on. */
 const TICK_MS = 10
 
-export const buildWorkers = (): Promise<BuiltPackage> => buildPackage([PROGRAM, 'test/support/seeded-random.ts'])
-
 export function startWorker(built: BuiltPackage, settings: WorkerSettings): WorkerProcess {
   const child = spawn(
     process.execPath,
-    [QUICK_START, join(built.directory, PROGRAM.replace(/\.ts$/, '.js')), JSON.stringify(settings)],
+    [QUICK_START, built.program('test/support/worker-program.ts'), JSON.stringify(settings)],
     { stdio: ['ignore', 'ignore', 'pipe', 'ipc'], env: { PATH: process.env['PATH'] } },
   )
   let log = ''
