@@ -191,9 +191,9 @@ test('a directory that cannot be used is said so, with what to do', async () => 
 
 test('in a container, a stop while it starts is heard, and one when it is ready ends it in order', async () => {
   const listening = `--import=${join(built.directory, 'dist/cli/first-process.js')}`
-  const env = { ...ANY_PORT, NODE_OPTIONS: listening }
+  const env = { ...usedBefore(), NODE_OPTIONS: listening }
   const saying = `${listening} --import=data:text/javascript,console.error('listens')`
-  const early = cli.start(['start'], { ...ANY_PORT, NODE_OPTIONS: saying })
+  const early = cli.start(['start'], { ...env, NODE_OPTIONS: saying })
   await until('it listens', () => early.stderr().includes('listens'))
   early.signal('SIGTERM')
   // Its own exit code: a process that does not listen would have been ended by the signal, and number 1 by nothing.

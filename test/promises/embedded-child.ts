@@ -1,5 +1,5 @@
 /**
- * The other process in the tests of the embedded database. `tsx embedded-child.ts <role> <directory> [argument]`;
+ * The other process in the tests of the embedded database. Its arguments are `<role> <directory> [argument]`; it
  * speaks one line of JSON per event.
  */
 import pg from 'pg'

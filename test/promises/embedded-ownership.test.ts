@@ -9,9 +9,9 @@ import { afterAll, describe, expect, test } from 'vitest'
 
 import { DirectoryInUseError, findOwner } from '../../src/db/embedded/directory-lock.js'
 import { openEmbedded } from '../../src/db/embedded/open-embedded.js'
-import { startOther, temporaryDirectory } from './embedded-processes.js'
+import { startOther, usedDirectory } from './embedded-processes.js'
 
-const directory = temporaryDirectory()
+const directory = usedDirectory()
 afterAll(directory.remove)
 
 describe('an embedded database has one owner', () => {

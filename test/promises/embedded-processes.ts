@@ -6,10 +6,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import type { Readable } from 'node:stream'
-import { fileURLToPath } from 'node:url'
+import { inject } from 'vitest'
+import { buildPackage } from '../support/build-package.js'
 import { QUICK_START } from '../support/quick-start.js'
+import { copyEmbeddedTemplate } from '../support/services/embedded-template.js'
 
-const PROGRAM = fileURLToPath(new URL('./embedded-child.ts', import.meta.url))
+const PROGRAM = (await buildPackage()).program('test/promises/embedded-child.ts')
 
 export interface OtherProcess {
   readonly pid: number
@@ -24,7 +26,7 @@ export interface OtherProcess {
 export function startOther(role: string, directory: string, argument = ''): OtherProcess {
   const child: ChildProcessByStdio<null, Readable, Readable> = spawn(
     process.execPath,
-    [QUICK_START, '--import', 'tsx', PROGRAM, role, directory, argument],
+    [QUICK_START, PROGRAM, role, directory, argument],
     { stdio: ['ignore', 'pipe', 'pipe'] },
   )
   let complaint = ''
@@ -71,4 +73,10 @@ function parse(line: string): Record<string, unknown> | null {
 export function temporaryDirectory(): { path: string; remove: () => void } {
   const path = mkdtempSync(join(tmpdir(), 'postrider-embedded-'))
   return { path, remove: () => rmSync(path, { recursive: true, force: true }) }
+}
+
+/** One in which a database was made before: the first start takes seconds, and most tests are not about it. */
+export function usedDirectory(): { path: string; remove: () => void } {
+  const { directory, remove } = copyEmbeddedTemplate(inject('embeddedTemplate'))
+  return { path: directory, remove }
 }

@@ -5,9 +5,9 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 
 import { openEmbedded, type EmbeddedDatabase } from '../../src/db/embedded/open-embedded.js'
 import { socketFile } from '../../src/db/embedded/socket-path.js'
-import { startOther, temporaryDirectory } from './embedded-processes.js'
+import { startOther, usedDirectory } from './embedded-processes.js'
 
-const directory = temporaryDirectory()
+const directory = usedDirectory()
 let db: EmbeddedDatabase
 let pool: pg.Pool
 

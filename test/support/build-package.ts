@@ -24,6 +24,7 @@ const PROGRAMS = [
   'src/cli/main.ts',
   'test/cli/host-program.ts',
   'test/kill/mail-program.ts',
+  'test/promises/embedded-child.ts',
   'test/sequences/launch-program.ts',
   'test/support/worker-program.ts',
 ] as const
