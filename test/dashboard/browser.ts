@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
-import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
+import type { BrowserContext, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, beforeEach, expect } from 'vitest'
 import { insertDashboardUser, setPassword } from '../../src/db/dashboard-users.js'
 import type { DashboardRole } from '../../src/domain/dashboard-role.js'
@@ -10,14 +10,12 @@ import type { PostriderOptions } from '../../src/index.js'
 import { startSession } from '../../src/operations/dashboard-sessions.js'
 import { type Api, openApi } from '../http/api-fixture.js'
 import { planDashboard } from '../support/build-dashboard.js'
-import { chromiumProgram } from '../support/services/chromium.js'
-import { requireProgram } from '../support/services/required-program.js'
 import type { DatabaseKind } from '../support/test-database.js'
-import { Strangers } from './strangers.js'
+import { ITS_OWN, type KeptBrowser, takeBrowser } from './kept-browser.js'
 
 /**
  * The dashboard in a real browser, through a real server on a real database: what is clicked in a test is what is clicked
- * by people. Every test has an empty database; every file has one browser.
+ * by people. Every test has an empty database and windows of its own.
  *
  * A script that fails, a dialog, an answer of 500, or a request to anybody but our own server fails the test it happened
  * in, whatever that test is about.
@@ -55,34 +53,6 @@ export interface DashboardOptions extends PostriderOptions {
 export const ADMIN_PASSWORD = 'the password of the settings'
 const NAMES: Readonly<Record<DashboardRole, string>> = { operator: 'olga', viewer: 'vera' }
 
-const ARGUMENTS = [
-  '--disable-gpu',
-  '--disable-background-networking',
-  '--disable-component-update',
-  '--disable-sync',
-  '--no-first-run',
-]
-/**
- * Whom the browser asks on its own account, whatever it is told: for a dictionary when somebody types, for lists and for
- * news of itself. They are nowhere to be found, and a page that asks them is told on by `watch`.
- */
-const ITS_OWN = [
-  'google.com',
-  'googleapis.com',
-  'gstatic.com',
-  'gvt1.com',
-  'gvt2.com',
-  'googleusercontent.com',
-  'chromium.org',
-]
-
-const hostRules = (strangersPort: number) =>
-  [
-    ...ITS_OWN.flatMap((host) => [`MAP ${host} ~NOTFOUND`, `MAP *.${host} ~NOTFOUND`]),
-    `MAP * 127.0.0.1:${strangersPort}`,
-    'EXCLUDE 127.0.0.1',
-  ].join(', ')
-
 export function openDashboard({
   kind = 'the embedded database',
   working,
@@ -90,25 +60,17 @@ export function openDashboard({
   harmless = () => false,
   ...options
 }: DashboardOptions = {}): Dashboard {
-  let browser: Browser | undefined
-  let strangers: Strangers | undefined
+  let kept: KeptBrowser | undefined
   const build = planDashboard()
   beforeAll(async () => {
     await build.make()
-    const executablePath = await requireProgram(chromiumProgram)
-    strangers = await Strangers.start()
-    const args = [...ARGUMENTS, `--host-resolver-rules=${hostRules(strangers.port)}`]
-    browser = await chromium.launch({ executablePath, args, chromiumSandbox: false })
+    kept = await takeBrowser()
   })
-  afterAll(async () => {
-    await browser?.close()
-    await strangers?.close()
-    build.remove()
-  })
+  afterAll(() => build.remove())
 
   const faults: string[] = []
   const takeFaults = () => {
-    const asked = strangers?.takeHeard() ?? []
+    const asked = kept?.strangers.takeHeard() ?? []
     return [...faults.splice(0), ...asked.map((said) => `asked somebody else: ${said}`)].filter(
       (fault) => !harmless(fault),
     )
@@ -135,7 +97,7 @@ export function openDashboard({
   })
 
   const newContext = async ({ width = 1440, height = 900, dark, timezone = 'Europe/Paris' }: Look) => {
-    const context = await browser!.newContext({
+    const context = await kept!.browser.newContext({
       baseURL: serving.url,
       viewport: { width, height },
       colorScheme: dark ? 'dark' : 'light',

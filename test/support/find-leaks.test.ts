@@ -4,7 +4,7 @@ import { connect, createServer, type AddressInfo } from 'node:net'
 import { Worker } from 'node:worker_threads'
 import pg from 'pg'
 import { expect, onTestFinished, test } from 'vitest'
-import { persistingLeaks, watchForLeaks } from './find-leaks.js'
+import { openForGood, persistingLeaks, watchForLeaks } from './find-leaks.js'
 import { fileDatabase } from './services/file-database.js'
 
 test('a socket, a server, a child process and a thread left open are each named', async () => {
@@ -53,4 +53,19 @@ test('what was open before the watch began is nobody’s leak', async () => {
   onTestFinished(() => watch.end())
   expect(await persistingLeaks(async () => watch.findLeaks(), 500)).toEqual([])
   server.close()
+})
+
+test('nor is what was opened for good; what is opened afterwards is', async () => {
+  const watch = watchForLeaks()
+  onTestFinished(() => watch.end())
+  const listen = async () => {
+    const server = createServer().listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    return server
+  }
+  const kept = await openForGood(listen)
+  expect(watch.findLeaks()).toEqual([])
+  const leaked = await listen()
+  expect(watch.findLeaks()).toEqual([`server listening on 127.0.0.1:${(leaked.address() as AddressInfo).port}`])
+  for (const server of [kept, leaked]) server.close()
 })
