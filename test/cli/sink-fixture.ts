@@ -8,11 +8,14 @@ import type { Taken } from '../../src/cli/sink/ledger.js'
 import { type Sink, type SinkOptions, startSink } from '../../src/cli/sink/start-sink.js'
 import { until } from '../support/until.js'
 
-/** What a test has opened, closed after it. */
+/** What a test has opened. */
 export const closers: (() => unknown)[] = []
-afterEach(async () => {
-  for (const close of closers.splice(0).toReversed()) await close()
-})
+
+/** For every file that opens something here. */
+export const closeAfterEach = () =>
+  afterEach(async () => {
+    for (const close of closers.splice(0).toReversed()) await close()
+  })
 
 export async function start(options: SinkOptions = {}): Promise<Sink> {
   const sink = await startSink({ dripMs: 2, ...options })

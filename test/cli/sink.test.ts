@@ -4,7 +4,9 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type BuiltPackage, buildPackage } from '../support/build-package.js'
 import { until } from '../support/until.js'
 import { type Cli, type CliProcess, openCli } from './run-cli.js'
-import { deliver, greetedClient, makeDirectory, openClient, readLog, start } from './sink-fixture.js'
+import { closeAfterEach, deliver, greetedClient, makeDirectory, openClient, readLog, start } from './sink-fixture.js'
+
+closeAfterEach()
 
 describe('the log', () => {
   test('has the message before its client is answered', async () => {

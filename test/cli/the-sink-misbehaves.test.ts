@@ -6,6 +6,7 @@ import { describe, expect, test } from 'vitest'
 import { createDice, faultOf, type Moment, parseChaos, PHASES, type Phase } from '../../src/cli/sink/chaos.js'
 import { until } from '../support/until.js'
 import {
+  closeAfterEach,
   deliver,
   ENVELOPE,
   greetedClient,
@@ -15,6 +16,8 @@ import {
   readLog,
   start,
 } from './sink-fixture.js'
+
+closeAfterEach()
 
 describe('chaos', () => {
   /** What a client meets in the phase: a code, how the connection ended, or how it did not. */

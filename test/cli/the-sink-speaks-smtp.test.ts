@@ -9,7 +9,18 @@ import { describe, expect, test } from 'vitest'
 import { BodyReader } from '../../src/cli/sink/body-reader.js'
 import { type Sink, type SinkOptions } from '../../src/cli/sink/start-sink.js'
 import { until } from '../support/until.js'
-import { deliver, ENVELOPE, greetedClient, makeDirectory, openClient, RawClient, start } from './sink-fixture.js'
+import {
+  closeAfterEach,
+  deliver,
+  ENVELOPE,
+  greetedClient,
+  makeDirectory,
+  openClient,
+  RawClient,
+  start,
+} from './sink-fixture.js'
+
+closeAfterEach()
 
 describe('it speaks SMTP', () => {
   test('it offers what it can do, and answers every command', async () => {

@@ -1,7 +1,9 @@
 import { describe, expect, test } from 'vitest'
 
 import type { SmtpSettings } from '../../src/providers/smtp-settings.js'
-import { providerFor, send, SHORT, startServer } from './smtp-fixture.js'
+import { closeAfterEach, providerFor, send, SHORT, startServer } from './smtp-fixture.js'
+
+closeAfterEach()
 
 const USER = 'robot@example.com'
 const SECRET = 'correct-horse/battery+staple=42'

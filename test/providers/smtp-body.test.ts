@@ -2,7 +2,9 @@ import { describe, expect, test } from 'vitest'
 import fc from 'fast-check'
 
 import { normalizeLineBreaks, stuffDots } from '../../src/providers/smtp/wire-body.js'
-import { delivery, providerFor, send, startServer, TestHold } from './smtp-fixture.js'
+import { closeAfterEach, delivery, providerFor, send, startServer, TestHold } from './smtp-fixture.js'
+
+closeAfterEach()
 
 /** What a receiver keeps: the dots that were doubled are single again. */
 function unstuff(raw: Buffer): string {

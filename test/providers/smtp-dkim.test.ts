@@ -1,7 +1,9 @@
 import { createHash, createVerify, generateKeyPairSync } from 'node:crypto'
 import { expect, test } from 'vitest'
 
-import { providerFor, send, startServer } from './smtp-fixture.js'
+import { closeAfterEach, providerFor, send, startServer } from './smtp-fixture.js'
+
+closeAfterEach()
 
 const { privateKey, publicKey } = generateKeyPairSync('rsa', {
   modulusLength: 2048,

@@ -4,7 +4,9 @@ import type { Phase } from '../../src/domain/failure.js'
 import type { ProviderResult } from '../../src/providers/provider.js'
 import type { SmtpTimeouts } from '../../src/providers/smtp/smtp-timeouts.js'
 import type { Act, Point } from '../support/scripted-smtp.js'
-import { BODY, certificate, pem, providerFor, send, startServer, TestHold } from './smtp-fixture.js'
+import { closeAfterEach, BODY, certificate, pem, providerFor, send, startServer, TestHold } from './smtp-fixture.js'
+
+closeAfterEach()
 
 /**
  * Every point of the conversation against everything that can go wrong there. The judge is the server: what it took,

@@ -21,9 +21,12 @@ export const SHORT: SmtpTimeouts = {
 export const BODY = 'Subject: hello\r\n\r\nHello.\r\n'
 
 const closing: (() => Promise<void>)[] = []
-afterEach(async () => {
-  for (const close of closing.splice(0).toReversed()) await close()
-})
+
+/** For every file that opens something here. */
+export const closeAfterEach = () =>
+  afterEach(async () => {
+    for (const close of closing.splice(0).toReversed()) await close()
+  })
 
 export async function startServer(options: ScriptedOptions = {}): Promise<ScriptedSmtp> {
   const server = await startScriptedSmtp(options)

@@ -1,7 +1,9 @@
 import { describe, expect, test } from 'vitest'
 
 import type { Point } from '../support/scripted-smtp.js'
-import { promised, providerFor, send, startServer, TestHold } from './smtp-fixture.js'
+import { closeAfterEach, promised, providerFor, send, startServer, TestHold } from './smtp-fixture.js'
+
+closeAfterEach()
 
 /** The one thing everything else rests on: no byte of a body leaves before its arm is committed. */
 describe.each([{ extensions: ['PIPELINING'] }, { extensions: [] }])('with extensions $extensions', ({ extensions }) => {

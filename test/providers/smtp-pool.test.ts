@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'vitest'
 
-import { promised, providerFor, send, startServer, TestHold } from './smtp-fixture.js'
+import { closeAfterEach, promised, providerFor, send, startServer, TestHold } from './smtp-fixture.js'
+
+closeAfterEach()
 
 describe('connections', () => {
   test('are never more than allowed, and are shared by all', async () => {

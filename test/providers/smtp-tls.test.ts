@@ -2,7 +2,9 @@ import { networkInterfaces } from 'node:os'
 import { describe, expect, test } from 'vitest'
 
 import type { SmtpSettings } from '../../src/providers/smtp-settings.js'
-import { certificate, pem, providerFor, send, SHORT, startServer } from './smtp-fixture.js'
+import { closeAfterEach, certificate, pem, providerFor, send, SHORT, startServer } from './smtp-fixture.js'
+
+closeAfterEach()
 
 const PASSWORD: SmtpSettings['auth'] = { kind: 'password', user: 'robot', password: 'open sesame' }
 const AUTH = ['PIPELINING', 'AUTH PLAIN LOGIN']

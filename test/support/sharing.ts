@@ -5,13 +5,17 @@
  */
 export const SHARING = [
   'audience',
+  'brokers',
   'campaigns',
+  'cli',
   'dashboard',
   'domain',
   'http',
+  'kill',
   'mime',
   'pace',
   'promises',
+  'providers',
   'sending',
   'sequences',
   'templates',
