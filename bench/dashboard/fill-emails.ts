@@ -120,7 +120,7 @@ const ofCampaign = `
   ), attempted as (${ATTEMPTS})
   select (array_agg(contact_id order by contact_id desc))[1] as last from made`
 
-const toUuid = (shown: string) => shown.replace(/^[a-z]+_(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5')
+export const toUuid = (shown: string) => shown.replace(/^[a-z]+_(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5')
 
 export async function fillSingle(db: Database, { emails, hours }: Filling): Promise<void> {
   for (let first = 0; first < emails; first += CHUNK)
