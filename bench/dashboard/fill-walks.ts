@@ -21,11 +21,17 @@ export const EMAILS_EACH = 3
 const SENDERS = 3
 /** The first emails go out over so many days: each sender has its quota. */
 const DAYS = 28
-const PACE = { timezone: 'Europe/Paris', sending_days: [1, 2, 3, 4, 5], start_hour: 9, end_hour: 17, daily_quota: 5_000 }
+const PACE = {
+  timezone: 'Europe/Paris',
+  sending_days: [1, 2, 3, 4, 5],
+  start_hour: 9,
+  end_hour: 17,
+  daily_quota: 5_000,
+}
 
 export async function fillWalks(
   postrider: Postrider,
-  lists: { readonly enrolled: string; readonly other: string },
+  lists: { readonly enrolled: string; readonly people: number; readonly other: string },
 ): Promise<Walks> {
   const { id: template } = await call<{ id: string }>(postrider, 'POST', '/templates', {
     name: 'Step',
@@ -47,24 +53,41 @@ export async function fillWalks(
   // One that starts later enrolls nobody yet.
   const tomorrow = new Date(Date.now() + 86_400_000).toISOString()
   await call(postrider, 'POST', `/campaigns/${campaign}/launch`, { scheduled_at: tomorrow })
-  await enrollAll(postrider.context.db, toUuid(campaign), toUuid(lists.enrolled))
+  await enrollAll(postrider.context.db, toUuid(campaign), toUuid(lists.enrolled), lists.people)
   return { sequence, campaign, draft: await draftFor(lists.other, 'Outreach to come') }
 }
 
-/** An id of this minute, and of its own among those of the same `salt`. */
-const idOf = (salt: string) => `(lpad(to_hex((extract(epoch from now()) * 1000)::bigint), 12, '0') || '7'
-  || substr(md5($1::text || n || ${salt}), 1, 3) || '8' || substr(md5($1::text || n || ${salt}), 4, 15))::uuid`
+/** Ids as they are made one after the other: of each person by itself, of one millisecond. */
+const idOf = (
+  place: string,
+) => `(lpad(to_hex((extract(epoch from now()) * 1000)::bigint - 10000000 + n), 12, '0') || '7'
+  || lpad(to_hex(${place}), 3, '0') || '8' || substr(md5($1::text || n || ${place}), 1, 15))::uuid`
 
-async function enrollAll(db: Database, campaignId: string, listId: string): Promise<void> {
+/** People whose emails are written with one statement. */
+const CHUNK = 20_000
+
+async function enrollAll(db: Database, campaignId: string, listId: string, people: number): Promise<void> {
+  for (let first = 0; first < people; first += CHUNK)
+    await db.query(ENROLL, [campaignId, listId, DAYS, people, first, Math.min(people, first + CHUNK)])
   await db.query(
-    `with people as materialized (
-       select contacts.id as contact_id, address, row_number() over (order by contacts.id) as n
-       from postrider.list_members join postrider.contacts on contacts.id = contact_id where list_id = $2
+    `update postrider.campaigns set status = 'running', started_at = now(), planned_at = now(), scheduled_at = null,
+       planned = $2 where id = $1`,
+    [campaignId, people],
+  )
+  await db.query(`update postrider.campaign_lists set finished_at = now() where campaign_id = $1`, [campaignId])
+}
+
+const ENROLL = `
+     with people as materialized (
+       select contacts.id as contact_id, address, n from (
+         select contact_id as id, row_number() over (order by contact_id) as n
+         from postrider.list_members where list_id = $2) members
+       join postrider.contacts on contacts.id = members.id where n > $5 and n <= $6
      ), senders as materialized (
        select array_agg(sender_id order by sender_id) as ids from postrider.campaign_senders where campaign_id = $1
      ), walks as materialized (
-       select ${idOf(`'walk'`)} as id, people.*, ids[1 + n % cardinality(ids)] as sender_id,
-         now() + interval '1 hour' + n * ($3 * interval '1 day' / (select count(*) from people)) as first_at
+       select ${idOf('0')} as id, people.*, ids[1 + n % cardinality(ids)] as sender_id,
+         now() + interval '1 hour' + n * ($3::int * interval '1 day' / $4::int) as first_at
        from people, senders
      ), enrolled as (
        insert into postrider.enrollments (id, workspace_id, campaign_id, sequence_id, contact_id, sender_id, node_id,
@@ -72,7 +95,7 @@ async function enrollAll(db: Database, campaignId: string, listId: string): Prom
        select walks.id, '${DEFAULT_WORKSPACE}', $1, sequence_id, contact_id, walks.sender_id, null, false, 1, now()
        from walks, postrider.campaigns where campaigns.id = $1 order by n
      ), steps as materialized (
-       select ${idOf(`'step' || step_number`)} as id, walks.id as walk_id, n, contact_id, address, node_id, step_number,
+       select ${idOf('step_number')} as id, walks.id as walk_id, n, contact_id, address, node_id, step_number,
          sequence_id, first_at + (step_number - 1) * interval '3 days' as run_at
        from walks, postrider.campaign_steps steps, postrider.campaigns where campaigns.id = $1 and campaign_id = $1
      ), sends as (
@@ -86,15 +109,6 @@ async function enrollAll(db: Database, campaignId: string, listId: string): Prom
      )
      insert into postrider.scheduled_actions (id, workspace_id, lane_id, type, dedupe_key, run_at, wake_at, payload,
        enrollment_id)
-     select ${idOf(`'wait'`)}, '${DEFAULT_WORKSPACE}', $1, 'wait', id || '::wait:1', ended_at, ended_at,
+     select ${idOf('4095')}, '${DEFAULT_WORKSPACE}', $1, 'wait', id || '::wait:1', ended_at, ended_at,
        '{"visit": 1, "delay": 0}', id
-     from (select *, first_at + interval '6 days 1 minute' as ended_at from walks) ending order by n`,
-    [campaignId, listId, DAYS],
-  )
-  await db.query(
-    `update postrider.campaigns set status = 'running', started_at = now(), planned_at = now(), scheduled_at = null,
-       planned = (select count(*) from postrider.enrollments where campaign_id = $1) where id = $1`,
-    [campaignId],
-  )
-  await db.query(`update postrider.campaign_lists set finished_at = now() where campaign_id = $1`, [campaignId])
-}
+     from (select *, first_at + interval '6 days 1 minute' as ended_at from walks) ending order by n`

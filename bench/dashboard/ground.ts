@@ -33,7 +33,7 @@ export async function prepareGround(postrider: Postrider, emails: number, hours:
   await fillSingle(db, { emails: emails - small - large - people * EMAILS_EACH, hours })
   await fillCampaign(db, campaigns[0]!, { emails: small, hours })
   await fillCampaign(db, campaigns[1]!, { emails: large, hours })
-  const walks = await fillWalks(postrider, { enrolled, other: list })
+  const walks = await fillWalks(postrider, { enrolled, people, other: list })
   for (let i = 0; i < 5; i++)
     await call(postrider, 'POST', '/senders', { address: `sender${i}@example.com`, provider: 'capture' })
   // As a worker has done by then, minute by minute.

@@ -17,16 +17,12 @@ export interface CalendarPage {
   readonly before?: string
 }
 
-const PENDING = `select id, run_at from postrider.scheduled_actions
-       where lane_id = $2 and wake_at is not null and type = 'send' and contact_id is not null
-       union all
-       select id, run_at from postrider.scheduled_actions
-       where id = any (array(select unnest(action_ids) from ${DUE_HINTS} hint where lane_id = $2))
-         and lane_id = $2 and state = 'pending' and wake_at is null and contact_id is not null`
+/** When it goes out: what waits says it by `wake_at`, of which there is an index; what is due has none any more. */
+const TIME = 'coalesce(wake_at, run_at)'
 
 /** An email that has gone out since its page was read still has its place: the next page begins behind it. */
-const placeOf = (parameter: string) =>
-  `(select run_at, id from postrider.scheduled_actions where id = ${parameter} and lane_id = $2)`
+const placeOf = (id: string) =>
+  `(select ${TIME}, id from postrider.scheduled_actions where id = ${id}::uuid and lane_id = $2)`
 
 /** Soonest first, whichever way one pages. */
 export async function listCalendar(
@@ -37,19 +33,33 @@ export async function listCalendar(
 ): Promise<EmailSummary[]> {
   const backwards = before !== undefined && after === undefined
   const order = backwards ? 'desc' : 'asc'
-  // The page first, from two columns: all that is shown of an email, read for everything that waits, took seconds.
+  const values: unknown[] = [workspaceId, campaignId, limit]
+  const bind = (value: unknown) => `$${values.push(value)}`
+  const within = [
+    ...(from ? [(at: string) => `and ${at} >= ${bind(from)}`] : []),
+    ...(to ? [(at: string) => `and ${at} < ${bind(to)}`] : []),
+    ...(after === undefined ? [] : [(at: string) => `and (${at}, id) > ${placeOf(bind(after))}`]),
+    ...(before === undefined ? [] : [(at: string) => `and (${at}, id) < ${placeOf(bind(before))}`]),
+  ]
+  const page = (at: string) =>
+    `${within.map((condition) => condition(at)).join(' ')} order by ${at} ${order}, id ${order} limit $3`
+  // The page first, from what an index says: all that is shown of an email, read for everything that waits, took seconds.
   const { rows } = await sql.query<SummaryRow>(
-    `with page as materialized (
-       select id from (${PENDING}) pending
-       where ($3::timestamptz is null or run_at >= $3) and ($4::timestamptz is null or run_at < $4)
-         and ($5::uuid is null or (run_at, id) > ${placeOf('$5')})
-         and ($6::uuid is null or (run_at, id) < ${placeOf('$6')})
-       order by run_at ${order}, id ${order} limit $7
+    `with waiting as materialized (
+       select id, wake_at as at from postrider.scheduled_actions
+       where lane_id = $2 and wake_at is not null and contact_id is not null ${page('wake_at')}
+     ), due as materialized (
+       select id, run_at as at from postrider.scheduled_actions
+       where id = any (array(select unnest(action_ids) from ${DUE_HINTS} hint where lane_id = $2))
+         and lane_id = $2 and state = 'pending' and wake_at is null and contact_id is not null ${page('run_at')}
+     ), page as materialized (
+       select id from (select * from waiting union all select * from due) pending
+       order by at ${order}, id ${order} limit $3
      )
      select ${CAMPAIGN_SUMMARY} from ${CAMPAIGN_EMAILS}
      where action.workspace_id = $1 and action.id = any (array(select id from page))
-     order by action.run_at ${order}, action.id ${order}`,
-    [workspaceId, campaignId, from ?? null, to ?? null, after ?? null, before ?? null, limit],
+     order by coalesce(action.wake_at, action.run_at) ${order}, action.id ${order}`,
+    values,
   )
   return (backwards ? rows.toReversed() : rows).map(toSummary)
 }

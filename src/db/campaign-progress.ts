@@ -21,10 +21,14 @@ export interface Progress {
   readonly now: Date
 }
 
-/** Emails of the lane that are not over. Each is in exactly one of these places, by the kernel's invariants. */
-const WAITING = `
-    select id, state, reason_code, run_at from postrider.scheduled_actions
-    where lane_id = $1 and wake_at is not null and type = 'send'`
+/**
+ * Emails of the lane that are not over. Each is in exactly one of these places, by the kernel's invariants. What waits for
+ * its time may be all that was ever planned: it is counted from its indexes, and none of it is read.
+ */
+const WAITING = `from postrider.scheduled_actions where lane_id = $1 and wake_at is not null and message_id is not null`
+const RETRYING = `from postrider.scheduled_actions where lane_id = $1 and retrying and message_id is not null`
+const FIRST_WAITING = `from postrider.scheduled_actions
+    where lane_id = $1 and wake_at is not null and contact_id is not null order by wake_at limit 1`
 const READY = `
     select id, state, reason_code, run_at from postrider.scheduled_actions
     where id = any (array(select unnest(action_ids) from ${DUE_HINTS} hint where lane_id = $1))
@@ -53,7 +57,7 @@ export interface Tally {
 /** For the batch, which holds the campaign: nobody plans meanwhile. */
 export async function tallyEmails(tx: Sql, { id, planned }: Campaign): Promise<Tally> {
   const { rows } = await tx.query<{ waiting: number; ready: number; over: number }>(
-    `select (select count(*)::int from (${WAITING}) waiting) as waiting,
+    `select (select count(*)::int ${WAITING}) as waiting,
        (select count(*)::int from (${READY}) ready) as ready,
        (select count(*)::int from postrider.scheduled_actions
         where lane_id = $1 and needs_attention and type = 'send') +
@@ -71,7 +75,8 @@ const FIRST_CONTACT = '00000000-0000-0000-0000-000000000000'
 const read = (now: string) => `
   with campaign as materialized (
     select ${CAMPAIGN_COLUMNS} from postrider.campaigns where id = $1 and workspace_id = $2
-  ), live as materialized (${WAITING} union all ${READY}
+  ), ready as materialized (${READY}
+  ), retrying as materialized (select count(*)::int as count ${RETRYING}
   ), attention as materialized (
     select state, reason, reason_code, state_at from postrider.scheduled_actions
     where lane_id = $1 and needs_attention and type = 'send'
@@ -81,8 +86,7 @@ const read = (now: string) => `
   ), failing as (
     select state_at as at, reason_code as code, reason as text from attention
     union all
-    (select state_at, reason_code, reason from postrider.scheduled_actions
-     where lane_id = $1 and wake_at is not null and type = 'send' and reason is not null order by state_at desc limit 1)
+    (select state_at, reason_code, reason ${RETRYING} and reason is not null order by state_at desc limit 1)
     order by at desc limit 1
   )
   select row_to_json(campaign) as campaign,
@@ -91,13 +95,15 @@ const read = (now: string) => `
       where list_id = "listId" and contact_id > coalesce("lastCursor", '${FIRST_CONTACT}')) end as "notPlanned",
     case when "sequenceId" is not null then (
       select count(*)::int from postrider.scheduled_actions where lane_id = $1 and type = 'send') end as emails,
-    (select count(*)::int from live where state = 'pending' and reason_code is null) as scheduled,
-    (select count(*)::int from live where state = 'pending' and reason_code is not null) as "retryScheduled",
-    (select count(*)::int from live where state <> 'pending') as sending,
+    (select count(*)::int ${WAITING}) - (select count from retrying)
+      + (select count(*)::int from ready where state = 'pending' and reason_code is null) as scheduled,
+    (select count from retrying)
+      + (select count(*)::int from ready where state = 'pending' and reason_code is not null) as "retryScheduled",
+    (select count(*)::int from ready where state <> 'pending') as sending,
     (select count(*)::int from attention where state = 'failed') as failed,
     (select count(*)::int from attention where state = 'uncertain') as uncertain,
     (select coalesce(json_agg(unsent), '[]') from unsent) as unsent,
-    (select min(run_at) from live where state = 'pending') as "nextAt",
+    least((select min(run_at) from ready where state = 'pending'), (select run_at ${FIRST_WAITING})) as "nextAt",
     (select row_to_json(failing) from failing) as "lastError",
     (select json_build_object('paused', lanes.paused_at is not null,
        'heldUntil', greatest(lanes.held_until, holder.held_until))

@@ -31,6 +31,7 @@ export const FEW_DUE = 20_000
 
 export const SETS = {
   waiting: `wake_at is not null and message_id is not null`,
+  retrying: `retrying and message_id is not null`,
   attention: `needs_attention`,
   unsent: `ended_unsent and message_id is not null`,
 } as const
@@ -38,7 +39,7 @@ export type SetName = keyof typeof SETS
 
 const SET_OF: Partial<Record<EmailStatus, SetName>> = {
   scheduled: 'waiting',
-  retry_scheduled: 'waiting',
+  retry_scheduled: 'retrying',
   uncertain: 'attention',
   failed: 'attention',
   expired: 'unsent',
@@ -99,6 +100,14 @@ const ACTIONS = 'postrider.scheduled_actions'
 const ofCampaign = ({ campaignId }: EmailFilter, bind: Bind) =>
   campaignId === undefined ? [] : [`lane_id = ${bind(campaignId)}::uuid`]
 
+/** What its conditions ask about. */
+const campaignColumns = (filter: EmailFilter): string[] => [
+  ...(filter.status === undefined && filter.reasonCode === undefined ? [] : ['state', 'reason_code']),
+  ...(filter.senderId === undefined && filter.q === undefined
+    ? []
+    : ['lane_id', 'enrollment_id', 'node_id', 'payload']),
+]
+
 /** All emails, single ones and those of campaigns. */
 export function walks(filter: EmailFilter, options: SourceOptions): Source[] {
   const { bind } = options
@@ -116,12 +125,7 @@ export function walks(filter: EmailFilter, options: SourceOptions): Source[] {
     table: ACTIONS,
     alias: 'action',
     id: 'id',
-    columns: [
-      ...(filter.status === undefined && filter.reasonCode === undefined ? [] : ['state', 'reason_code']),
-      ...(filter.senderId === undefined && filter.q === undefined
-        ? []
-        : ['lane_id', 'enrollment_id', 'node_id', 'payload']),
-    ],
+    columns: campaignColumns(filter),
     conditions: ['workspace_id = $1 and contact_id is not null', ...ofCampaign(filter, bind)],
   }
   return [
@@ -132,23 +136,48 @@ export function walks(filter: EmailFilter, options: SourceOptions): Source[] {
   ]
 }
 
-/**
- * One of the sets that have an index of their own. It alone is read for the candidates, in its order; told of any other
- * column, the planner rather reads the whole set and sorts it.
- */
+/** One of the sets that have an index of their own, in its order. */
 export const inSet = (name: SetName, filter: EmailFilter, options: SourceOptions): Source =>
+  filter.campaignId === undefined ? ofAll(name, filter, options) : inLane(name, filter, options)
+
+/**
+ * The index alone is read for the candidates; told of any other column, the planner rather reads the whole set and sorts
+ * it.
+ */
+const ofAll = (name: SetName, filter: EmailFilter, options: SourceOptions): Source =>
   walk(
     {
       table: ACTIONS,
       alias: 'candidate',
       id: 'message_id',
       columns: [],
-      conditions: [`workspace_id = $1 and ${SETS[name]}`, ...ofCampaign(filter, options.bind)],
+      conditions: [`workspace_id = $1 and ${SETS[name]}`],
       repeats: true,
     },
     ['candidate.id is not null', ...eitherConditions(filter, 'candidate.id', options.bind)],
     options,
   )
+
+/** Emails of a campaign are their own deliveries, and each set has an index by lane: nobody else's are passed over. */
+const inLane = (name: SetName, filter: EmailFilter, options: SourceOptions): Source => {
+  const { bind } = options
+  return walk(
+    {
+      table: ACTIONS,
+      alias: 'action',
+      id: 'message_id',
+      columns: campaignColumns(filter),
+      // The workspace is asked of the campaign: of the emails there is an index by workspace, in the same order and with
+      // those of all campaigns in it, which the planner would walk through.
+      conditions: [
+        `lane_id = (select id from postrider.campaigns where id = ${bind(filter.campaignId)}::uuid and workspace_id = $1)`,
+        `${SETS[name]} and message_id is not null and contact_id is not null`,
+      ],
+    },
+    campaignConditions(filter, bind),
+    options,
+  )
+}
 
 /**
  * Of actions that are few and named one by one. `offset 0` keeps the planner from walking through all emails in the order

@@ -3,8 +3,8 @@ import { PostriderError } from '../errors.js'
 import { type IdPrefix, readId } from '../id.js'
 import { answerLogin } from './answer-login.js'
 import type { AppOptions } from './app-options.js'
-import { detailOf, isQuestion } from './audit-detail.js'
-import { deedOf, madeBy, withAudit } from './audit-request.js'
+import { detailOf, detailOfPart, isQuestion, partOf } from './audit-detail.js'
+import { deedOf, madeBy, partDone, withAudit } from './audit-request.js'
 import type { Watcher } from '../operations/watch-changes.js'
 import { type Authenticator, type Caller, mayUse } from './authenticate.js'
 import { type Call, type Endpoint, isSafe, type KeyedEndpoint, type OpenCall } from './endpoint.js'
@@ -48,9 +48,11 @@ async function answerKeyed(
   return withAudit(options.context, deedOf(c, endpoint, caller), async (announce) => {
     requireScope(caller, endpoint)
     const open = await readCall(c, endpoint, options, reply)
-    if (!isQuestion(open.body)) await announce(detailOf(open.body))
-    const result = await endpoint.run(keyedCall(open, caller, gate))
-    return { response: writeReply(c, result, reply), made: madeBy(result) }
+    const part = partOf(open.body)
+    const detail = part ? detailOfPart(open.body) : detailOf(open.body)
+    const deed = isQuestion(open.body) ? null : await announce(detail, part)
+    const result = await endpoint.run(keyedCall(open, { caller, deed }, gate))
+    return { response: writeReply(c, result, reply), made: madeBy(result), ...partDone(result) }
   })
 }
 
@@ -95,11 +97,12 @@ function requireScope(caller: Caller, { scope }: KeyedEndpoint): void {
 
 const keyedCall = (
   open: OpenCall<unknown, unknown>,
-  caller: Caller,
+  { caller, deed }: Pick<Call<unknown, unknown>, 'caller' | 'deed'>,
   { keys, watcher }: Gate,
 ): Call<unknown, unknown> => ({
   ...open,
   caller,
+  deed,
   keys,
   watcher,
   id(prefix, param = 'id') {

@@ -1,4 +1,6 @@
 import type { AuditDetail } from '../db/audit-log.js'
+import { readId } from '../id.js'
+import type { Part } from '../operations/audit.js'
 
 /**
  * What of a request's body is kept in the audit log. Only what is named here: a field that is added later, and may hold
@@ -19,6 +21,7 @@ const SCALARS = new Set([
   'gap_max_seconds',
   'gap_min_seconds',
   'hourly_limit',
+  'in_all',
   'list_id',
   'name',
   'outcome',
@@ -52,6 +55,25 @@ const LONGEST = 200
 /** Nothing is done: somebody asks what it would be. */
 export const isQuestion = (body: unknown): boolean =>
   (body as { dry_run?: unknown } | null | undefined)?.dry_run === true
+
+interface PartBody {
+  readonly in_all?: unknown
+  readonly deed?: unknown
+  readonly ids?: unknown
+}
+
+/** Whether the body is a part of a deed that is done in several, each of which names what it is about. */
+export function partOf(body: unknown): Part | undefined {
+  const { in_all: inAll, deed, ids } = (body ?? {}) as PartBody
+  if (typeof inAll !== 'number' || !Array.isArray(ids)) return undefined
+  return { deed: typeof deed === 'string' ? readId('aud', deed) : null, size: new Set(ids).size }
+}
+
+/** The same for every part of it. */
+export const detailOfPart = (body: unknown): AuditDetail => {
+  const { ids_count: _, ...detail } = detailOf(body)
+  return detail
+}
 
 export function detailOf(body: unknown): AuditDetail {
   // A batch of emails is a list as a whole.

@@ -1,7 +1,8 @@
 import type { Context as HonoContext } from 'hono'
 import type { AuditDetail, AuditIntent } from '../db/audit-log.js'
+import type { AuditPart } from '../db/audit-parts.js'
 import { isId, showId } from '../id.js'
-import { type Announced, announceDeed } from '../operations/audit.js'
+import { type Announced, announceDeed, type Part } from '../operations/audit.js'
 import type { Context } from '../operations/context.js'
 import type { Caller } from './authenticate.js'
 import { type Endpoint, isSafe, type KeyedEndpoint } from './endpoint.js'
@@ -51,9 +52,12 @@ export interface Done {
   readonly response: Response
   /** The id of what was made, if something was. */
   readonly made: string | null
+  /** Of a part of a deed: what became of it. */
+  readonly part?: AuditPart
 }
 
-export type Announce = (detail: AuditDetail) => Promise<void>
+/** Answers with the id of the entry, if there is one. */
+export type Announce = (detail: AuditDetail, part?: Part) => Promise<string | null>
 
 /**
  * Runs `work`, which calls `announce` when it knows what it is about to do and before it does it. A process that dies in
@@ -64,17 +68,18 @@ export async function withAudit(
   deed: Deed | null,
   work: (announce: Announce) => Promise<Done>,
 ): Promise<Response> {
-  if (deed === null) return (await work(() => Promise.resolve())).response
+  if (deed === null) return (await work(() => Promise.resolve(null))).response
   const { workspaceId, evenIfRefused, ...intent } = deed
   let asked = false
   let announced: Announced | undefined
-  const announce: Announce = async (detail) => {
+  const announce: Announce = async (detail, part) => {
     asked = true
-    announced = await announceDeed(context, workspaceId, { ...intent, detail: { ...intent.detail, ...detail } })
+    announced = await announceDeed(context, workspaceId, { ...intent, detail: { ...intent.detail, ...detail } }, part)
+    return announced.id
   }
   try {
-    const { response, made } = await work(announce)
-    await announced?.finish({ status: response.status, problem: null, target: made })
+    const { response, made, part } = await work(announce)
+    await announced?.finish({ status: response.status, problem: null, target: made, ...(part && { part }) })
     return response
   } catch (error) {
     // The refusal is what counts: it is told whether or not it could be written down.
@@ -89,4 +94,10 @@ export async function withAudit(
 export function madeBy(result: unknown): string | null {
   const { id } = (typeof result === 'object' && result !== null ? result : {}) as { id?: unknown }
   return typeof id === 'string' && /^[a-z]+_[0-9a-f]{32}$/.test(id) ? id : null
+}
+
+/** How many an answer says were changed and were not. */
+export function partDone(result: unknown): { readonly part?: AuditPart } {
+  const { changed, refused_count: refused } = (result ?? {}) as { changed?: unknown; refused_count?: unknown }
+  return typeof changed === 'number' && typeof refused === 'number' ? { part: { changed, refused } } : {}
 }

@@ -57,6 +57,8 @@ export interface Call<Query, Body> extends OpenCall<Query, Body> {
   readonly caller: Caller
   readonly keys: Authenticator
   readonly watcher: Watcher
+  /** The entry of the audit log, if it has one. */
+  readonly deed: string | null
   /** The id in the path; 404 for what is none, as for one that is another workspace's. */
   id(prefix: IdPrefix, param?: string): string
 }

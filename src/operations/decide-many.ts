@@ -102,7 +102,7 @@ async function select(
 }
 
 /** What the decision applies to, of what was asked for. */
-function decidable({ status }: EmailFilter, decision: EmailDecision): readonly EmailStatus[] {
+export function decidable({ status }: EmailFilter, decision: EmailDecision): readonly EmailStatus[] {
   const asked = status === undefined ? DECIDABLE[decision] : typeof status === 'string' ? [status] : status
   return asked.filter((one) => DECIDABLE[decision].includes(one))
 }

@@ -69,6 +69,10 @@ export const scheduledActions = postrider.table(
     endedUnsent: boolean('ended_unsent')
       .notNull()
       .generatedAlwaysAs(sql`state in (${oneOf(UNSENT_STATES)})`),
+    /** It waits, and not for the first time. Made of two columns, but changing only with `wake_at`: that can be indexed. */
+    retrying: boolean('retrying')
+      .notNull()
+      .generatedAlwaysAs(sql`wake_at is not null and reason_code is not null`),
     reason: text('reason'),
     reasonCode: text('reason_code'),
     createdAt: instant('created_at').notNull().defaultNow(),
@@ -86,19 +90,31 @@ export const scheduledActions = postrider.table(
     index('scheduled_actions_emails_waiting')
       .on(table.workspaceId, table.messageId)
       .where(sql`wake_at is not null and message_id is not null`),
+    index('scheduled_actions_emails_retrying')
+      .on(table.workspaceId, table.messageId)
+      .where(sql`retrying and message_id is not null`),
     index('scheduled_actions_emails_unsent')
       .on(table.workspaceId, table.messageId)
       .where(sql`ended_unsent and message_id is not null`),
-    index('scheduled_actions_lane').on(table.laneId, table.id),
-    // What there is of a lane beside what has gone out, so that a campaign of a million can be counted in no time.
+    // With the type, so that the emails of a lane are counted without reading them.
+    index('scheduled_actions_lane').on(table.laneId, table.id, table.type),
+    // What there is of a lane beside what has gone out, so that a campaign of a million can be counted in no time, and
+    // listed without passing over the emails of others.
     index('scheduled_actions_lane_waiting')
-      .on(table.laneId)
-      .where(sql`wake_at is not null`),
+      .on(table.laneId, table.messageId)
+      .where(sql`wake_at is not null and message_id is not null`),
+    index('scheduled_actions_lane_retrying')
+      .on(table.laneId, table.messageId)
+      .where(sql`retrying and message_id is not null`),
+    // What waits in the order in which it will go out. Only what waits for a time is in it, and leaves it when that comes.
+    index('scheduled_actions_calendar')
+      .on(table.laneId, table.wakeAt, table.id)
+      .where(sql`wake_at is not null and contact_id is not null`),
     index('scheduled_actions_lane_attention')
-      .on(table.laneId)
+      .on(table.laneId, table.messageId)
       .where(sql`needs_attention`),
     index('scheduled_actions_lane_unsent')
-      .on(table.laneId)
+      .on(table.laneId, table.messageId)
       .where(sql`ended_unsent`),
     index('scheduled_actions_contacts')
       .on(table.workspaceId, table.id)

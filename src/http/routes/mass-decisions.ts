@@ -1,7 +1,8 @@
 import { z } from '@hono/zod-openapi'
 import { DECIDABLE, type EmailDecision } from '../../db/decide-emails.js'
-import { showId } from '../../id.js'
+import { instantOf, readId, showId } from '../../id.js'
 import { decideMany, type MassDecision, type Selection } from '../../operations/decide-many.js'
+import { type DecidablePage, listDecidable } from '../../operations/list-decidable.js'
 import { readInstant } from '../../operations/prepare-email.js'
 import { emailFilterShape, readEmailFilter } from '../email-list-json.js'
 import { type Call, type Endpoint, keyed } from '../endpoint.js'
@@ -27,6 +28,26 @@ const shape = {
     .min(0, 'must be at least 0')
     .optional()
     .openapi({ description: 'How many somebody agreed to: if it is another number by now, nothing is changed.' }),
+  within_ms: z
+    .int('must be a whole number')
+    .min(1, 'must be at least 1')
+    .max(10_000, 'must be at most 10000')
+    .optional()
+    .openapi({
+      description:
+        'Of a dry run of a filter: answer after about so long with what was found by then, each by its id, and `next` to go on with. To decide about exactly these, name them as ids.',
+    }),
+  after: text(1_000)
+    .optional()
+    .openapi({ description: 'Of a dry run with within_ms: the `next` of the answer before.' }),
+  in_all: z.int('must be a whole number').min(1, 'must be at least 1').optional().openapi({
+    description:
+      'The ids are a part of so many that somebody agreed to. All parts are one entry of the audit log, which says how far it came.',
+  }),
+  deed: text(1_000).optional().openapi({
+    description:
+      'Of every part but the first: the `deed` of the answer to the first. The rest of the body has to be the same.',
+  }),
 }
 
 /** From before there were filters. */
@@ -47,6 +68,17 @@ const decidedSchema = z
       .openapi({ description: 'The first 100 of those that had become something else, each with what it is.' }),
     refused_count: z.int(),
     has_more: z.boolean().openapi({ description: 'More than 100,000 match: these were the newest. Ask again.' }),
+    ids: z
+      .array(z.string())
+      .optional()
+      .openapi({ description: 'With within_ms: those that were found, newest first.' }),
+    next: z.string().nullable().optional().openapi({
+      description: 'With within_ms: what `after` has to be to go on; null when everything was looked at.',
+    }),
+    searched_until: z.iso.datetime().nullable().optional().openapi({
+      description: 'With within_ms: emails made before this were not looked at yet.',
+    }),
+    deed: z.string().optional().openapi({ description: 'With in_all: the entry of the audit log.' }),
   })
   .openapi('MassDecision')
 
@@ -55,6 +87,10 @@ interface Given {
   readonly filter?: z.output<NonNullable<(typeof shape)['filter']>> | undefined
   readonly dry_run?: boolean | undefined
   readonly expected?: number | undefined
+  readonly within_ms?: number | undefined
+  readonly after?: string | undefined
+  readonly in_all?: number | undefined
+  readonly deed?: string | undefined
   readonly to?: string | undefined
   readonly q?: string | undefined
 }
@@ -116,7 +152,7 @@ export const massEndpoints: readonly Endpoint[] = [
 ]
 
 async function decide(
-  { options, caller, body }: Call<unknown, Given>,
+  { options, caller, body, deed }: Call<unknown, Given>,
   decision: EmailDecision,
   { scheduledAt }: { readonly scheduledAt?: string },
 ): Promise<z.input<typeof decidedSchema>> {
@@ -126,16 +162,51 @@ async function decide(
     scheduledAt === undefined
       ? null
       : readInstant(scheduledAt, 'scheduled_at', (path, detail) => void problems.push({ in: 'body', path, detail }))
+  const after = readParts(body, selection, problems)
   if (problems.length > 0) throw refusal(problems)
   const dryRun = body.dry_run ?? false
+  if (body.within_ms !== undefined && 'filter' in selection) {
+    const asked = { withinMs: body.within_ms, after }
+    return toPage(await listDecidable(options.context, caller.workspaceId, selection.filter, decision, asked))
+  }
   const decided = await decideMany(options.context, caller.workspaceId, selection, decision, {
     by: caller.name,
     dryRun,
     ...(at && { at }),
     ...(body.expected !== undefined && { expected: body.expected }),
   })
-  return { dry_run: dryRun, ...toDecided(decided) }
+  const part = body.in_all !== undefined && deed !== null ? { deed: showId('aud', deed) } : {}
+  return { dry_run: dryRun, ...toDecided(decided), ...part }
 }
+
+/** What belongs together when a deed is counted and done in parts. Returns where to go on from. */
+function readParts(body: Given, selection: Selection, problems: InputProblem[]): string | undefined {
+  const { dry_run: dryRun, within_ms: withinMs, after, in_all: inAll, deed } = body
+  const refuse = (name: string, detail: string) => void problems.push({ in: 'body', path: [name], detail })
+  if (withinMs !== undefined && (!dryRun || 'ids' in selection)) refuse('within_ms', 'needs dry_run and a filter')
+  if (after !== undefined && withinMs === undefined) refuse('after', 'needs within_ms')
+  if (inAll !== undefined && (dryRun || !('ids' in selection)))
+    refuse('in_all', 'needs ids, and is nothing for a dry run')
+  if (inAll !== undefined && 'ids' in selection && selection.ids.length > inAll)
+    refuse('in_all', 'is less than the ids')
+  if (deed !== undefined && inAll === undefined) refuse('deed', 'needs in_all')
+  if (deed !== undefined && readId('aud', deed) === null) refuse('deed', 'must be an id such as aud_0123…')
+  const read = after === undefined ? undefined : readId('em', after)
+  if (read === null) refuse('after', 'must be an id such as em_0123…')
+  return read ?? undefined
+}
+
+const toPage = ({ ids, searchedUntil }: DecidablePage): z.input<typeof decidedSchema> => ({
+  dry_run: true,
+  matched: ids.length,
+  changed: 0,
+  refused: [],
+  refused_count: 0,
+  has_more: searchedUntil !== null,
+  ids: ids.map((id) => showId('em', id)),
+  next: searchedUntil && showId('em', searchedUntil),
+  searched_until: searchedUntil && instantOf(searchedUntil).toISOString(),
+})
 
 function readSelection(body: Given, decision: EmailDecision, problems: InputProblem[]): Selection {
   const { ids, filter, to, q } = body

@@ -1,15 +1,16 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { useState } from 'react'
+import { useEffect, useState } from 'react'
 import { wordOf } from '../../ui/badge'
 import { Button } from '../../ui/button'
 import { Dialog } from '../../ui/dialog'
 import { InstantField } from '../../ui/instant-field'
 import { ProblemNote } from '../../ui/problem-note'
 import { Progress } from '../../ui/progress'
-import { Loading } from '../../ui/spinner'
+import { Spinner } from '../../ui/spinner'
+import { Time } from '../../ui/time'
 import { say } from '../../ui/toasts'
-import { type Chosen, countTarget, decideTarget, type Outcome, type Target, type Tally } from './decide-many'
+import { type Counting, countTarget, decideTarget, type Outcome, type Target, type Tally } from './decide-many'
 import { countEmails, type Decision, DECISIONS } from './decisions'
 import { showNumber } from '../../ui/number'
 
@@ -27,38 +28,45 @@ export function DecideDialog({
   readonly decision: Decision
   readonly target: Target
   readonly onClose: () => void
-  readonly onStart?: (emails: readonly Chosen[]) => void
+  readonly onStart?: (ids: readonly string[]) => void
   readonly onDone: () => Promise<unknown> | void
 }) {
   const [at, setAt] = useState<string | null>(null)
-  const [done, setDone] = useState<number | null>(null)
+  const [counting, setCounting] = useState<Counting | null>(null)
+  const [running, setRunning] = useState<{ readonly done: number; readonly stop: AbortController } | null>(null)
   const [error, setError] = useState<unknown>(null)
   const [outcome, setOutcome] = useState<Outcome | null>(null)
   const rule = DECISIONS[decision]
   const tally = useQuery({
     queryKey: ['decide', decision, target],
-    queryFn: () => countTarget(target, decision),
+    queryFn: ({ signal }) => countTarget(target, decision, { signal, onProgress: setCounting }),
     // Counted for this question, and once more for the next.
     gcTime: 0,
     staleTime: Number.POSITIVE_INFINITY,
+    refetchOnWindowFocus: false,
+    refetchOnReconnect: false,
   })
+  const stop = running?.stop
+  // Whoever goes elsewhere does not go on changing emails unseen.
+  useEffect(() => () => stop?.abort(), [stop])
   const run = async (counted: Tally) => {
+    const controller = new AbortController()
+    const onProgress = (done: number) => setRunning({ done, stop: controller })
     setError(null)
-    setDone(0)
+    onProgress(0)
     try {
-      onStart?.(counted.emails)
-      const result = await decideTarget(target, counted, decision, at, setDone)
-      if (result.refusedCount > 0 || result.hasMore) setOutcome(result)
+      // Of all that match, most are not on the screen.
+      if (target.kind === 'chosen') onStart?.(counted.ids)
+      const result = await decideTarget(counted, decision, at, { signal: controller.signal, onProgress })
+      if (result.refusedCount > 0 || result.hasMore || result.left > 0) setOutcome(result)
       else {
         say(rule.done(countEmails(result.changed)))
         onClose()
       }
     } catch (failure) {
       setError(failure)
-      // It may be another number by now: the next click is about what is true then.
-      if (target.kind === 'matching') await tally.refetch()
     } finally {
-      setDone(null)
+      setRunning(null)
       await onDone()
     }
   }
@@ -66,35 +74,61 @@ export function DecideDialog({
   const isOne = target.kind === 'chosen' && target.emails.length === 1
   const emails = isOne ? 'this email' : tally.data ? describe(tally.data) : 'emails'
   const needsTime = decision === 'reschedule' && at === null
+  const leave = running ? () => running.stop.abort() : onClose
   return (
-    <Dialog open onClose={onClose} title={rule.title(emails)} lead={rule.lead(isOne)}>
+    <Dialog open onClose={leave} title={rule.title(emails)} lead={rule.lead(isOne)}>
       {isOne && <p className="text-sm font-medium break-words">{target.emails[0]!.subject || 'No subject'}</p>}
-      {tally.isPending && <Loading what="Counting" />}
+      {tally.isFetching && <CountingNote counting={counting} />}
       {tally.isError && <ProblemNote error={tally.error} retry={() => void tally.refetch()} />}
       {tally.data && !isOne && <Counted tally={tally.data} decision={decision} />}
       {decision === 'reschedule' && <InstantField label="Send at" value={at} onChange={setAt} />}
       {error !== null && <ProblemNote error={error} />}
-      {done !== null && done > 0 && tally.data && (
-        <Progress
-          label={`${done} of ${tally.data.count}`}
-          total={tally.data.count}
-          parts={[{ label: 'done', value: done, className: 'bg-accent' }]}
-        />
-      )}
+      {running && tally.data && tally.data.count > 1 && <Doing done={running.done} total={tally.data.count} />}
       <div className="flex flex-wrap justify-end gap-2">
-        <Button onClick={onClose}>Leave it</Button>
+        <Button onClick={leave} disabled={running?.stop.signal.aborted ?? false}>
+          {running && !isOne ? 'Stop' : 'Leave it'}
+        </Button>
         <Button
           tone={rule.tone}
-          busy={done !== null}
+          busy={running !== null}
           disabled={!tally.data || tally.data.count === 0 || needsTime}
           onClick={() => void run(tally.data!)}
         >
-          {rule.button(isOne ? 'this email' : tally.data ? describe(tally.data) : 'emails')}
+          {rule.button(emails)}
         </Button>
       </div>
     </Dialog>
   )
 }
+
+/** How many were found so far, and how far back: a search for what is rare comes by a million others. */
+const CountingNote = ({ counting }: { readonly counting: Counting | null }) => (
+  <p role="status" className="flex items-center gap-2 text-sm text-soft">
+    <Spinner />
+    <span>
+      Counting…{' '}
+      {counting && (
+        <>
+          {showNumber(counting.found)} so far
+          {counting.searchedUntil && (
+            <>
+              , back to <Time at={counting.searchedUntil} />
+            </>
+          )}
+        </>
+      )}
+    </span>
+  </p>
+)
+
+const Doing = ({ done, total }: { readonly done: number; readonly total: number }) => (
+  <div className="flex flex-col gap-1.5">
+    <Progress label="Emails decided" total={total} parts={[{ label: 'done', value: done, className: 'bg-accent' }]} />
+    <p className="text-xs text-soft tabular-nums">
+      {showNumber(done)} of {showNumber(total)}. Stopped in the middle, those stay done.
+    </p>
+  </div>
+)
 
 const describe = ({ count, hasMore }: Tally): string =>
   hasMore ? `the newest ${countEmails(count)}` : countEmails(count)
@@ -125,7 +159,7 @@ function OutcomeDialog({
   readonly target: Target
   readonly onClose: () => void
 }) {
-  const { changed, refused, refusedCount, hasMore } = outcome
+  const { changed, refused, refusedCount, left, hasMore, error } = outcome
   const names = new Map(target.kind === 'chosen' ? target.emails.map(({ id, subject }) => [id, subject]) : [])
   return (
     <Dialog
@@ -153,7 +187,17 @@ function OutcomeDialog({
       {refusedCount > refused.length && (
         <p className="text-sm text-soft">And {countEmails(refusedCount - refused.length)} more.</p>
       )}
-      {hasMore && <p className="text-sm text-soft">There are more that match. Do it again for those.</p>}
+      {error !== null && <ProblemNote error={error} />}
+      {left > 0 && (
+        <p className="text-sm text-soft">
+          {error === null ? 'You stopped it. ' : 'It stopped there. '}
+          {countEmails(left)} {left === 1 ? 'was' : 'were'} not come to
+          {error === null
+            ? ' and stay as they are.'
+            : ': of the last few nobody knows. Look at them, and do it again for those that are left.'}
+        </p>
+      )}
+      {hasMore && left === 0 && <p className="text-sm text-soft">There are more that match. Do it again for those.</p>}
       <div className="flex justify-end">
         <Button tone="primary" onClick={onClose}>
           Understood

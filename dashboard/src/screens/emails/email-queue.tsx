@@ -86,12 +86,7 @@ function Queue({ filter, change }: { readonly filter: EmailFilter; readonly chan
         <DecideDialog
           {...asked}
           onClose={() => setAsked(null)}
-          onStart={(emails) =>
-            pages.expect(
-              emails.map(({ id }) => id),
-              { status: DECISIONS[asked.decision].to },
-            )
-          }
+          onStart={(ids) => pages.expect(ids, { status: DECISIONS[asked.decision].to })}
           onDone={async () => {
             await client.invalidateQueries({ queryKey: ['emails'] })
             pages.forget()

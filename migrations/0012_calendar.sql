@@ -1,0 +1,12 @@
+DROP INDEX "postrider"."scheduled_actions_lane";
+DROP INDEX "postrider"."scheduled_actions_lane_waiting";
+DROP INDEX "postrider"."scheduled_actions_lane_attention";
+DROP INDEX "postrider"."scheduled_actions_lane_unsent";
+ALTER TABLE "postrider"."scheduled_actions" ADD COLUMN "retrying" boolean GENERATED ALWAYS AS (wake_at is not null and reason_code is not null) STORED NOT NULL;
+CREATE INDEX "scheduled_actions_emails_retrying" ON "postrider"."scheduled_actions" USING btree ("workspace_id","message_id") WHERE retrying and message_id is not null;
+CREATE INDEX "scheduled_actions_lane_retrying" ON "postrider"."scheduled_actions" USING btree ("lane_id","message_id") WHERE retrying and message_id is not null;
+CREATE INDEX "scheduled_actions_calendar" ON "postrider"."scheduled_actions" USING btree ("lane_id","wake_at","id") WHERE wake_at is not null and contact_id is not null;
+CREATE INDEX "scheduled_actions_lane" ON "postrider"."scheduled_actions" USING btree ("lane_id","id","type");
+CREATE INDEX "scheduled_actions_lane_waiting" ON "postrider"."scheduled_actions" USING btree ("lane_id","message_id") WHERE wake_at is not null and message_id is not null;
+CREATE INDEX "scheduled_actions_lane_attention" ON "postrider"."scheduled_actions" USING btree ("lane_id","message_id") WHERE needs_attention;
+CREATE INDEX "scheduled_actions_lane_unsent" ON "postrider"."scheduled_actions" USING btree ("lane_id","message_id") WHERE ended_unsent;
