@@ -1,6 +1,6 @@
-import type { ActionState } from '../domain/states.js'
 import type { Campaign } from './campaigns.js'
 import type { Sql } from './client.js'
+import { DUE_HINTS } from './due-hints.js'
 
 /** Who a bulk campaign goes to next, read as its batches will read it (plan-campaign-batch), and writing nothing. */
 export interface BulkPerson {
@@ -54,19 +54,43 @@ export interface UpcomingEmail {
   readonly runAt: Date
 }
 
-const UPCOMING = ['pending', 'leased', 'armed'] as const satisfies ActionState[]
+const COLUMNS = `id, contact_id as "contactId", payload ->> 'recipient' as address, run_at as "runAt"`
 
-export async function readUpcomingEmails(
+/** Those that are due or being handed over, of which there are never many: planning waits for them. */
+export async function readReadyEmails(sql: Sql, { id }: Campaign): Promise<UpcomingEmail[]> {
+  const { rows } = await sql.query<UpcomingEmail>(
+    `select ${COLUMNS} from postrider.scheduled_actions
+     where id = any (array(select unnest(action_ids) from ${DUE_HINTS} hint where lane_id = $1))
+       and lane_id = $1 and state = 'pending' and wake_at is null and contact_id is not null
+     union all
+     select ${COLUMNS} from postrider.scheduled_actions
+     where id = any (array(select unnest(action_ids) from postrider.leases))
+       and lane_id = $1 and state in ('leased', 'armed') and contact_id is not null`,
+    [id],
+  )
+  return rows
+}
+
+/** Those that wait for a time: moved, or to be tried again. */
+export async function readWaitingEmails(
   sql: Sql,
-  { id, workspaceId }: Campaign,
+  { id }: Campaign,
   { after = FIRST, limit }: { readonly after?: string | undefined; readonly limit: number },
 ): Promise<UpcomingEmail[]> {
   const { rows } = await sql.query<UpcomingEmail>(
-    `select id, contact_id as "contactId", payload ->> 'recipient' as address, run_at as "runAt"
-     from postrider.scheduled_actions
-     where workspace_id = $1 and lane_id = $2 and type = 'send' and contact_id is not null and state = any ($3::text[])
-       and id > $4 order by id limit $5`,
-    [workspaceId, id, UPCOMING, after, limit],
+    `select ${COLUMNS} from postrider.scheduled_actions
+     where lane_id = $1 and wake_at is not null and message_id is not null and contact_id is not null and message_id > $2
+     order by message_id limit $3`,
+    [id, after, limit],
   )
   return rows
+}
+
+/** On the list, and not looked at by a batch yet. */
+export async function countUnplanned(sql: Sql, { listId, lastCursor }: Campaign): Promise<number> {
+  const { rows } = await sql.query<{ count: number }>(
+    `select count(*)::int as count from postrider.list_members where list_id = $1 and contact_id > $2`,
+    [listId, lastCursor ?? FIRST],
+  )
+  return rows[0]!.count
 }

@@ -1,11 +1,10 @@
 import { EMAIL_STATUSES, type EmailStatus } from '../domain/email-status.js'
 import { firstIdAt } from '../id.js'
 import type { Sql } from './client.js'
-import { rankOf } from './email-conditions.js'
+import { rankOf, rankOfEither } from './email-conditions.js'
 import type { EmailFilter } from './email-filter.js'
 import { countHinted, due, FEW_DUE, held, inSet, type Source, toAddress, walks } from './email-sources.js'
 import { LOOKED_AT } from './find-emails.js'
-import { ofEmail } from './of-email.js'
 
 /**
  * How many emails of each status match a filter, whatever status it asks for. Exact as far as it is looked, which is as far as people count: beyond
@@ -28,7 +27,7 @@ export async function countByStatus(
 ): Promise<Readonly<Record<EmailStatus, StatusCount>>> {
   const isFewDue = (await countHinted(sql)) <= FEW_DUE
   // One of a campaign is its own delivery.
-  const deliveries = filter.campaignId === undefined ? ofEmail('found.id') : 'id = found.id'
+  const rank = filter.campaignId === undefined ? rankOfEither('found.id') : rankOf('id = found.id')
   const open = (statuses: readonly EmailStatus[], choose: Choose, lookedAt = counted): Query => {
     const values: unknown[] = [workspaceId]
     const bind = (value: unknown) => `$${values.push(value)}`
@@ -37,7 +36,7 @@ export async function countByStatus(
       ...(filter.createdBefore ? [`< ${bind(firstIdAt(filter.createdBefore))}::uuid`] : []),
     ]
     const sources = choose(filter, { bind, bounds, order: 'desc', lookedAt })
-    return { statuses, values, text: countIn(statuses, sources, counted, deliveries) }
+    return { statuses, values, text: countIn(statuses, sources, counted, rank) }
   }
   const pending: Choose = (wanted, options) => [
     inSet('waiting', wanted, options),
@@ -75,11 +74,11 @@ function countIn(
   statuses: readonly EmailStatus[],
   sources: readonly Source[],
   counted: number,
-  deliveries: string,
+  rankOfFound: string,
 ): string {
   const ends = sources.flatMap(({ end }) => (end === null ? [] : [`exists (${end})`]))
   const parts = sources.map(({ matching }) => `(${matching} limit ${counted})`).join(' union all ')
-  const rank = statuses.length === 1 ? EMAIL_STATUSES.indexOf(statuses[0]!) : rankOf(deliveries)
+  const rank = statuses.length === 1 ? EMAIL_STATUSES.indexOf(statuses[0]!) : rankOfFound
   // What cannot come twice need not be compared, and is not looked for any more when there is enough of it.
   const found = sources.every(({ alone }) => alone)
     ? `select id from (${parts}) parts limit ${counted}`

@@ -1,4 +1,5 @@
 import type { CampaignList } from './campaign-lists.js'
+import type { Campaign } from './campaigns.js'
 import type { Sql } from './client.js'
 
 /** All lists of a campaign of a sequence that are not read to their end, in the order they will be. */
@@ -27,4 +28,18 @@ export async function findEnrolledBefore(
     [sequenceId, contactIds, before.map(({ listId }) => listId), before.map(({ lastCursor }) => lastCursor)],
   )
   return new Set(rows.map(({ id }) => id))
+}
+
+/** People under way in a campaign, and those that are still to be enrolled; of a draft, all on its list. */
+export async function countPeopleAhead(sql: Sql, { id, listId, status }: Campaign): Promise<number> {
+  const { rows } = await sql.query<{ count: number }>(
+    `select (select count(*)::int from postrider.enrollments where campaign_id = $1 and finished_at is null)
+       + (select count(*)::int from (
+           select $2::uuid as list_id, null::uuid as last_cursor where $3
+           union all select list_id, last_cursor from postrider.campaign_lists where campaign_id = $1 and finished_at is null
+         ) unread join postrider.list_members members on members.list_id = unread.list_id
+           and (last_cursor is null or members.contact_id > last_cursor)) as count`,
+    [id, listId, status === 'draft'],
+  )
+  return rows[0]!.count
 }

@@ -166,6 +166,16 @@ export function toCampaignInput(json: z.output<typeof campaignChange>): Campaign
   return input
 }
 
+export const enrollWithin = z
+  .int('must be a whole number')
+  .min(1, 'must be at least 1')
+  .max(10_000, 'must be at most 10000')
+  .optional()
+  .openapi({
+    description:
+      'Of a sequence: for how many milliseconds people are enrolled before the answer, three seconds unless given; the others follow by themselves.',
+  })
+
 export const readScheduledAt = (value: string | null | undefined): Date | null | undefined => {
   const problems: InputProblem[] = []
   const at = value === undefined ? undefined : instantIn('scheduled_at', value, problems)

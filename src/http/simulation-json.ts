@@ -1,5 +1,6 @@
 import { z } from '@hono/zod-openapi'
 import { showId } from '../id.js'
+import type { LookedSoFar } from '../operations/look-ahead.js'
 import type { CampaignSimulation } from '../operations/simulate-campaign.js'
 
 /** What a campaign would send, as clients see it. */
@@ -37,11 +38,26 @@ export const simulationSchema = z
     total: count.openapi({ description: 'Emails on these days.' }),
     beyond: count.openapi({ description: 'Emails after them.' }),
     truncated: z.boolean().openapi({ description: 'There are more emails on these days than are shown one by one.' }),
+    complete: z.boolean().openapi({
+      description: 'False with within_ms: this is what was computed by then. Ask the same again until it is true.',
+    }),
+    progress: z.number().openapi({ description: 'How much of it was computed, from 0 to 1: a guess.' }),
     assumptions: z.array(z.string()).openapi({ description: 'What has to be true for it to come true, in sentences.' }),
   })
   .openapi('Simulation')
 
-export const toSimulation = (simulation: CampaignSimulation): z.input<typeof simulationSchema> => ({
+type Shown = z.input<typeof simulationSchema>
+
+/** What nobody has waited for the end of. What goes out first is not known before everything is. */
+export function toSoFar(campaignId: string, { progress, soFar }: LookedSoFar): Shown {
+  if (soFar) return { ...toSimulation(soFar), emails: [], complete: false, progress }
+  const now = new Date().toISOString()
+  const nothing = { total: 0, beyond: 0, days: [], emails: [], truncated: false, assumptions: [] }
+  const about = { campaign_id: showId('cmp', campaignId), from: now, until: now, timezone: 'UTC' }
+  return { object: 'simulation', ...about, ...nothing, complete: false, progress }
+}
+
+export const toSimulation = (simulation: CampaignSimulation): Shown => ({
   object: 'simulation',
   campaign_id: showId('cmp', simulation.campaign.id),
   from: simulation.from.toISOString(),
@@ -63,6 +79,8 @@ export const toSimulation = (simulation: CampaignSimulation): z.input<typeof sim
   total: simulation.total,
   beyond: simulation.beyond,
   truncated: simulation.total > simulation.emails.length,
+  complete: true,
+  progress: 1,
   assumptions: [...simulation.assumptions],
 })
 

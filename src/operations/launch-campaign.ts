@@ -9,7 +9,7 @@ import { PostriderError } from '../errors.js'
 import { showId } from '../id.js'
 import { campaignNotFound, getCampaign } from './campaigns.js'
 import type { Context } from './context.js'
-import { type EnrolledNow, enrollNow, freezeSequence } from './launch-sequence.js'
+import { type EnrolledNow, enrollNow, freezeSequence, type Patience } from './launch-sequence.js'
 import { preflightCampaign } from './preflight-campaign.js'
 
 /** What a launch will do, as far as it can be said at once. */
@@ -31,7 +31,7 @@ export async function launchCampaign(
   context: Context,
   workspaceId: string,
   id: string,
-  { scheduledAt: asked }: { readonly scheduledAt?: Date | null } = {},
+  { scheduledAt: asked, ...patience }: { readonly scheduledAt?: Date | null } & Patience = {},
 ): Promise<Launched> {
   const draft = await getCampaign(context, workspaceId, id)
   if (draft.status !== 'draft') throw launchedAlready(draft)
@@ -64,7 +64,7 @@ export async function launchCampaign(
   context.log.info({ campaign: id, ...(scheduledAt && { scheduledAt }) }, 'campaign launched')
   context.wake()
   if (campaign.sequenceId !== null) {
-    const enrolled = await enrollFirst(context, campaign)
+    const enrolled = await enrollFirst(context, campaign, patience)
     // With nobody to enroll it is over already.
     return { campaign: await getCampaign(context, workspaceId, id), ...enrolled }
   }
@@ -73,8 +73,12 @@ export async function launchCampaign(
 }
 
 /** Emails planned, and people for whom none were. What starts later enrolls nobody yet. */
-async function enrollFirst(context: Context, campaign: Campaign): Promise<Omit<Launched, 'campaign'>> {
-  return summarize(await enrollNow(context, campaign.workspaceId, campaign.id))
+async function enrollFirst(
+  context: Context,
+  campaign: Campaign,
+  patience: Patience,
+): Promise<Omit<Launched, 'campaign'>> {
+  return summarize(await enrollNow(context, campaign.workspaceId, campaign.id, patience))
 }
 
 export const summarize = ({ scheduled, unsubscribed, suppressed, enrolledBefore, errors, remaining }: EnrolledNow) => ({

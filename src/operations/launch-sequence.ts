@@ -56,16 +56,25 @@ export interface EnrolledNow extends Enrolled {
   readonly remaining: number
 }
 
-/** A request enrolls page by page for this long; the rest is the turns' business. */
+/** A request enrolls page by page for this long, unless it says how long; the rest is the turns' business. */
 const PATIENCE_MS = 3_000
+
+export interface Patience {
+  readonly withinMs?: number | undefined
+}
 
 /**
  * Enrolls within the request what fits into it. The campaign's own turns may do so at the same moment: each page is one
  * transaction under the campaign's lock, and goes on where the last one ended, whoever wrote it.
  */
-export async function enrollNow(context: Context, workspaceId: string, id: string): Promise<EnrolledNow> {
+export async function enrollNow(
+  context: Context,
+  workspaceId: string,
+  id: string,
+  { withinMs = PATIENCE_MS }: Patience = {},
+): Promise<EnrolledNow> {
   let all: Enrolled = NOBODY
-  const deadline = performance.now() + PATIENCE_MS
+  const deadline = performance.now() + withinMs
   for (;;) {
     const page = await context.db.transaction(async (tx) => {
       const campaign = await lockCampaign(tx, workspaceId, id)
@@ -90,6 +99,7 @@ export async function enrollInCampaign(
   workspaceId: string,
   id: string,
   enrollees: Enrollees,
+  patience: Patience = {},
 ): Promise<EnrolledNow> {
   if ('listId' in enrollees) {
     await context.db.transaction(async (tx) => {
@@ -99,7 +109,7 @@ export async function enrollInCampaign(
       await beginList(tx, id, enrollees.listId)
       await startBatches(tx, await reopen(tx, campaign))
     })
-    return enrollNow(context, workspaceId, id)
+    return enrollNow(context, workspaceId, id, patience)
   }
   const contactIds = [...new Set(enrollees.contactIds)]
   let all: Enrolled = NOBODY
@@ -146,6 +156,11 @@ const reopen = async (tx: Sql, campaign: Campaign): Promise<Campaign> =>
   campaign.status === 'sent' ? setStatus(tx, campaign, 'running') : campaign
 
 /** Looks at its list once more: whoever joined it since is enrolled, everybody else is skipped. */
-export async function enrollJoined(context: Context, workspaceId: string, campaign: Campaign): Promise<EnrolledNow> {
-  return enrollInCampaign(context, workspaceId, campaign.id, { listId: campaign.listId })
+export async function enrollJoined(
+  context: Context,
+  workspaceId: string,
+  campaign: Campaign,
+  patience: Patience = {},
+): Promise<EnrolledNow> {
+  return enrollInCampaign(context, workspaceId, campaign.id, { listId: campaign.listId }, patience)
 }

@@ -3,7 +3,7 @@ import type { CampaignStatus } from '../domain/campaign.js'
 import { getCampaign } from './campaigns.js'
 import type { Context } from './context.js'
 import { launchCampaign, type Launched, summarize } from './launch-campaign.js'
-import { enrollJoined } from './launch-sequence.js'
+import { enrollJoined, type Patience } from './launch-sequence.js'
 
 const TAKING: readonly CampaignStatus[] = ['running', 'paused', 'sent']
 
@@ -18,10 +18,10 @@ export async function scheduleCampaign(
   context: Context,
   workspaceId: string,
   id: string,
-  when: { readonly scheduledAt?: Date | null } = {},
+  when: { readonly scheduledAt?: Date | null } & Patience = {},
 ): Promise<Launched> {
   const campaign = await getCampaign(context, workspaceId, id)
   if (when.scheduledAt || !takesPeople(campaign)) return launchCampaign(context, workspaceId, id, when)
-  const enrolled = await enrollJoined(context, workspaceId, campaign)
+  const enrolled = await enrollJoined(context, workspaceId, campaign, { withinMs: when.withinMs })
   return { campaign: await getCampaign(context, workspaceId, id), ...summarize(enrolled) }
 }

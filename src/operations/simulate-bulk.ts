@@ -1,9 +1,18 @@
-import { countBulkPeople, readBulkPeople, readUpcomingEmails } from '../db/bulk-audience.js'
+import {
+  type BulkPerson,
+  countBulkPeople,
+  countUnplanned,
+  readBulkPeople,
+  readReadyEmails,
+  readWaitingEmails,
+  type UpcomingEmail,
+} from '../db/bulk-audience.js'
 import type { Campaign } from '../db/campaigns.js'
 import type { Sql } from '../db/client.js'
 import { spaceByHour } from '../domain/campaign.js'
 import { getFirstSlotAfterDay, getNextSendingSlot, localDayOf, quotaOn } from '../domain/pace.js'
 import type { SendCalendar } from '../domain/send-calendar.js'
+import type { Slices } from '../slices.js'
 import type { SimulatedSender } from './simulate-walks.js'
 
 /**
@@ -18,6 +27,8 @@ interface BulkOptions {
   readonly calendar: SendCalendar
   /** When its next turn comes. */
   readonly startAt: number
+  readonly slices: Slices
+  readonly onPart: (part: number) => void
 }
 
 /** People whose emails come too late for the campaign's `expires_at`. */
@@ -27,47 +38,81 @@ export async function simulateBulk(sql: Sql, options: BulkOptions): Promise<{ re
   return { expired: planned + (campaign.plannedAt ? 0 : await addBatches(sql, options)) }
 }
 
+/** Read at a time. */
 const PAGE = 1_000
 
 /** What has been planned and not gone out: booked already. */
-async function addPlanned(sql: Sql, { campaign, sender, paced, calendar }: BulkOptions): Promise<number> {
+async function addPlanned(sql: Sql, options: BulkOptions): Promise<number> {
+  const { campaign, sender, paced, calendar, slices } = options
   let expired = 0
+  const add = ({ contactId, address, runAt }: UpcomingEmail) => {
+    const due = Math.max(runAt.getTime(), calendar.from)
+    const at = paced ? (getNextSendingSlot(sender.book.pace, new Date(due))?.getTime() ?? Infinity) : due
+    if (at >= expiry(campaign)) expired++
+    else calendar.add({ at, address, contactId, step: null, senderId: sender.id })
+  }
+  for (const email of await readReadyEmails(sql, campaign)) {
+    add(email)
+    if (slices.isOver()) await slices.rest()
+  }
   for (let after: string | undefined; ;) {
-    const page = await readUpcomingEmails(sql, campaign, { after, limit: PAGE })
-    for (const { contactId, address, runAt } of page) {
-      const due = Math.max(runAt.getTime(), calendar.from)
-      const at = paced ? (getNextSendingSlot(sender.book.pace, new Date(due))?.getTime() ?? Infinity) : due
-      if (at >= expiry(campaign)) expired++
-      else calendar.add({ at, address, contactId, step: null, senderId: sender.id })
-    }
+    const page = await readWaitingEmails(sql, campaign, { after, limit: PAGE })
+    for (const email of page) add(email)
+    if (slices.isOver()) await slices.rest()
     if (page.length < PAGE) return expired
     after = page.at(-1)!.id
   }
 }
 
 async function addBatches(sql: Sql, options: BulkOptions): Promise<number> {
-  const { campaign, sender, calendar } = options
+  const { campaign, sender, calendar, slices, onPart } = options
   const hourly = campaign.hourlyLimit === null ? null : spaceByHour(campaign.hourlyLimit, campaign.batchSize)
   const wanted = hourly?.size ?? campaign.batchSize
   const lastAt = campaign.lastBatchAt?.getTime()
+  const all = await countUnplanned(sql, campaign)
+  const people = openAudience(sql, campaign)
   let at = hourly && lastAt !== undefined ? Math.max(options.startAt, lastAt + hourly.everyMs) : options.startAt
-  for (let cursor = campaign.lastCursor; ;) {
+  for (;;) {
     const turn = findTurn(options, at)
     if (turn.at >= Math.min(calendar.until, expiry(campaign))) {
-      const left = await countBulkPeople(sql, campaign, cursor)
+      const left = await countBulkPeople(sql, campaign, people.cursor())
       if (turn.at >= expiry(campaign) || expiry(campaign) <= calendar.until) return left
       calendar.addBeyond(left)
       return 0
     }
     const size = Math.min(wanted, turn.room)
-    const page = await readBulkPeople(sql, campaign, cursor, size)
-    const people = page.filter(({ mayBeMailed }) => mayBeMailed)
-    for (const { contactId, address } of people)
+    const page = await people.next(size)
+    const mailed = page.filter(({ mayBeMailed }) => mayBeMailed)
+    for (const { contactId, address } of mailed)
       calendar.add({ at: turn.at, address, contactId, step: null, senderId: sender.id })
-    if (turn.day !== null) book(sender, turn.day, people.length)
+    if (turn.day !== null) book(sender, turn.day, mailed.length)
     if (page.length < size) return 0
-    cursor = page.at(-1)!.contactId
+    onPart(people.seen() / all)
+    if (slices.isOver()) await slices.rest()
     at = turn.at + (hourly?.everyMs ?? 0)
+  }
+}
+
+/** The people that are left, in the order of the batches, read a larger page at a time. */
+function openAudience(sql: Sql, campaign: Campaign) {
+  let cursor = campaign.lastCursor
+  let [read, ended, seen] = [[] as BulkPerson[], false, 0]
+  return {
+    cursor: () => cursor,
+    seen: () => seen,
+    /** Fewer than asked for when there are no more. */
+    async next(size: number): Promise<readonly BulkPerson[]> {
+      while (read.length < size && !ended) {
+        const page = await readBulkPeople(sql, campaign, read.at(-1)?.contactId ?? cursor, PAGE)
+        read.push(...page)
+        ended = page.length < PAGE
+      }
+      const taken = read.slice(0, size)
+      read = read.slice(size)
+      cursor = taken.at(-1)?.contactId ?? cursor
+      seen += taken.length
+      return taken
+    },
   }
 }
 

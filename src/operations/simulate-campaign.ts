@@ -8,11 +8,12 @@ import { readSnapshot } from '../db/read-snapshot.js'
 import { readNow } from '../db/sender-days.js'
 import { findSender, type Sender } from '../db/senders.js'
 import { findSequence, findSequenceGraph } from '../db/sequences.js'
-import { findEnrolledBefore, readUnreadLists } from '../db/unread-lists.js'
+import { countPeopleAhead, findEnrolledBefore, readUnreadLists } from '../db/unread-lists.js'
 import { type CalendarDay, type FutureEmail, openCalendar, type SendCalendar } from '../domain/send-calendar.js'
 import { seededDice } from '../domain/seeded-dice.js'
 import type { SequenceGraph } from '../domain/sequence.js'
 import { PostriderError } from '../errors.js'
+import { createSlices, type Slices } from '../slices.js'
 import { campaignNotFound } from './campaigns.js'
 import type { Context } from './context.js'
 import { describeAssumptions } from './describe-assumptions.js'
@@ -52,11 +53,19 @@ export const MOST_SIMULATED_EMAILS = 1_000
 /** People of whom something is said in the answer. */
 export type SimulationTally = WalkTally & Record<Standing, number>
 
+export interface SimulationOptions {
+  /** Whatever else this process does has its turn between them. */
+  readonly slices?: Slices
+  /** Told again and again how far it is, from 0 to 1, and how to see what there is by then. */
+  readonly onProgress?: (progress: number, soFar: () => CampaignSimulation) => void
+}
+
 export const simulateCampaign = (
   { db }: Pick<Context, 'db'>,
   workspaceId: string,
   id: string,
   input: SimulationInput,
+  { slices = createSlices(), onProgress }: SimulationOptions = {},
 ): Promise<CampaignSimulation> =>
   readSnapshot(db, async (sql) => {
     const campaign = await findCampaign(sql, workspaceId, id)
@@ -66,20 +75,7 @@ export const simulateCampaign = (
     const timezone = input.timezone ?? senders[0]?.pace?.timezone ?? 'UTC'
     const calendar = openCalendar({ from, days: input.days, timezone, limit: input.limit })
     const tally = emptyTally()
-    if (campaign.status !== 'sent' && campaign.status !== 'canceled') {
-      if (senders.length === 0)
-        throw new PostriderError(
-          'campaign_not_ready',
-          'The campaign has no sender any more: nothing of it would go out.',
-        )
-      const books = await Promise.all(
-        senders.map(async (sender) => ({ id: sender.id, book: await readSlotBook(sql, sender, from) })),
-      )
-      const startAt = Math.max(from.getTime(), campaign.startedAt ? 0 : (campaign.scheduledAt?.getTime() ?? 0))
-      const simulated = { campaign, senders, books, calendar, startAt, tally }
-      await (campaign.sequenceId === null ? bulk(sql, simulated) : walks(sql, simulated, campaign.sequenceId))
-    }
-    return {
+    const show = (): CampaignSimulation => ({
       campaign,
       from,
       until: new Date(calendar.until),
@@ -90,7 +86,22 @@ export const simulateCampaign = (
       beyond: calendar.beyond(),
       assumptions: describeAssumptions(campaign, senders, tally, new Date(calendar.until)),
       senders,
+    })
+    if (campaign.status !== 'sent' && campaign.status !== 'canceled') {
+      if (senders.length === 0)
+        throw new PostriderError(
+          'campaign_not_ready',
+          'The campaign has no sender any more: nothing of it would go out.',
+        )
+      const books: SimulatedSender[] = []
+      for (const sender of senders) books.push({ id: sender.id, book: await readSlotBook(sql, sender, from) })
+      const startAt = Math.max(from.getTime(), campaign.startedAt ? 0 : (campaign.scheduledAt?.getTime() ?? 0))
+      const onPart = (part: number) => onProgress?.(Math.min(1, part), show)
+      onPart(0)
+      const simulated = { campaign, senders, books, calendar, startAt, tally, slices, onPart }
+      await (campaign.sequenceId === null ? bulk(sql, simulated) : walks(sql, simulated, campaign.sequenceId))
     }
+    return show()
   })
 
 interface Simulated {
@@ -101,6 +112,9 @@ interface Simulated {
   /** When people are enrolled, or the next batch is planned. */
   readonly startAt: number
   readonly tally: SimulationTally
+  readonly slices: Slices
+  /** How much of it is done, from 0 to 1. */
+  readonly onPart: (part: number) => void
 }
 
 const emptyTally = (): SimulationTally => ({
@@ -125,29 +139,30 @@ async function findSenders(sql: Sql, { id, workspaceId, senderId, sequenceId }: 
   return found
 }
 
-async function bulk(sql: Sql, { campaign, senders, books, calendar, startAt, tally }: Simulated): Promise<void> {
-  const paced = campaign.followPace && senders[0]!.pace !== null
-  const { expired } = await simulateBulk(sql, { campaign, sender: books[0]!, paced, calendar, startAt })
+async function bulk(sql: Sql, { senders, books, tally, ...simulated }: Simulated): Promise<void> {
+  const paced = simulated.campaign.followPace && senders[0]!.pace !== null
+  const { expired } = await simulateBulk(sql, { ...simulated, sender: books[0]!, paced })
   tally.expired += expired
 }
 
 async function walks(sql: Sql, simulated: Simulated, sequenceId: string): Promise<void> {
-  const { campaign, senders, books, calendar, startAt, tally } = simulated
+  const { campaign, senders, books, calendar, startAt, tally, slices } = simulated
   const graph = await findGraph(sql, campaign, sequenceId)
   const awake = books.filter((_, i) => senders[i]!.pausedReason === null)
   const random = seededDice(campaign.id)
   const forNewcomers = awake.length > 0 ? awake : books
   const simulation = openWalkSimulation({ graph, campaign, senders: forNewcomers, calendar, random })
-  if (campaign.status !== 'draft') await takeUp(sql, simulated, simulation, { graph, random })
+  const onPeople = await followPeople(sql, simulated)
+  if (campaign.status !== 'draft') await takeUp(sql, simulated, simulation, { graph, random, onPeople })
   // What should have happened by now comes before anybody new.
-  await finish(simulation, startAt)
+  await finish(simulation, startAt, slices)
   const lists =
     campaign.status === 'draft'
       ? [{ listId: campaign.listId, lastCursor: null }]
       : await readUnreadLists(sql, campaign.id)
   for (const [place, list] of lists.entries())
-    await enrollList(sql, { campaign, sequenceId, list, before: lists.slice(0, place), simulation, startAt })
-  await finish(simulation, calendar.until)
+    await enrollList(sql, { ...simulated, sequenceId, list, before: lists.slice(0, place), simulation, onPeople })
+  await finish(simulation, calendar.until, slices)
   Object.assign(tally, simulation.tally)
 }
 
@@ -161,14 +176,35 @@ async function findGraph(sql: Sql, { workspaceId, sequenceVersion }: Campaign, i
   return graph
 }
 
+/** Most of the time goes to the people one by one, and the rest to what comes to those who wait. */
+const PEOPLE_PART = 0.9
+
+/** Tells how far it is by how many people were looked at. */
+async function followPeople(sql: Sql, { campaign, onPart }: Simulated): Promise<(people: number) => void> {
+  const all = await countPeopleAhead(sql, campaign)
+  let seen = 0
+  return (people) => {
+    seen += people
+    onPart(all === 0 ? PEOPLE_PART : (PEOPLE_PART * seen) / all)
+  }
+}
+
 /** Of those under way, read at a time. */
 const PAGE = 500
 
 async function takeUp(
   sql: Sql,
-  { campaign, books, calendar, tally }: Simulated,
+  { campaign, books, calendar, tally, slices }: Simulated,
   simulation: WalkSimulation,
-  { graph, random }: { readonly graph: SequenceGraph; readonly random: () => number },
+  {
+    graph,
+    random,
+    onPeople,
+  }: {
+    readonly graph: SequenceGraph
+    readonly random: () => number
+    readonly onPeople: (people: number) => void
+  },
 ): Promise<void> {
   const senders = new Map(books.map((sender) => [sender.id, sender]))
   const hears = graph.nodes.some(({ type }) => type === 'branch' || type === 'wait_for')
@@ -179,7 +215,9 @@ async function takeUp(
     for (const open of page) {
       const standing = takeUpWalk(open, events.get(open.contactId) ?? [], { simulation, calendar, senders, random })
       if (standing) tally[standing]++
+      if (slices.isOver()) await slices.rest()
     }
+    onPeople(page.length)
     if (page.length < PAGE) return
     after = page.at(-1)!.id
   }
@@ -190,32 +228,34 @@ const MEMBERS = 10 * TURN
 
 async function enrollList(
   sql: Sql,
-  enrolling: {
-    readonly campaign: Campaign
+  enrolling: Pick<Simulated, 'campaign' | 'startAt' | 'slices'> & {
     readonly sequenceId: string
     readonly list: CampaignList
     readonly before: readonly CampaignList[]
     readonly simulation: WalkSimulation
-    readonly startAt: number
+    readonly onPeople: (people: number) => void
   },
 ): Promise<void> {
-  const { campaign, sequenceId, list, before, simulation, startAt } = enrolling
+  const { campaign, sequenceId, list, before, simulation, startAt, slices, onPeople } = enrolling
   const reading = { ownListId: campaign.listId, limit: MEMBERS }
   for (let { lastCursor } = list; ;) {
     const page = await readMembers(sql, campaign.workspaceId, { ...list, lastCursor }, reading)
     const ids = page.map(({ id }) => id)
     const known = ids.length === 0 ? new Set() : await findEnrolledBefore(sql, sequenceId, ids, before)
     const people = page.map((person) => ({ ...person, enrolledBefore: known.has(person.id) }))
-    for (let place = 0; place < people.length; place += TURN)
+    for (let place = 0; place < people.length; place += TURN) {
       simulation.enroll(people.slice(place, place + TURN), startAt)
+      if (slices.isOver()) await slices.rest()
+    }
+    onPeople(page.length)
     if (page.length < MEMBERS) return
     lastCursor = ids.at(-1)!
   }
 }
 
-/** As much as is done before others in this process have their turn. */
-const AT_ONCE = 1_000
+/** Steps between two looks at the clock. */
+const STEPS = 50
 
-async function finish(simulation: WalkSimulation, until: number): Promise<void> {
-  while (simulation.run(until, AT_ONCE)) await new Promise((resolve) => setImmediate(resolve))
+async function finish(simulation: WalkSimulation, until: number, slices: Slices): Promise<void> {
+  while (simulation.run(until, STEPS)) if (slices.isOver()) await slices.rest()
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { DEFAULT_WORKSPACE, newId, readId } from '../../src/id.js'
+import { DEFAULT_WORKSPACE, newId, readId, showId } from '../../src/id.js'
 import { decideMany } from '../../src/operations/decide-many.js'
 import { DATABASE_KINDS } from '../support/test-database.js'
 import { openApi } from './api-fixture.js'
@@ -126,6 +126,67 @@ describe.each(DATABASE_KINDS)('decisions about many emails, on %s', (kind) => {
     expect(await problemsOf('reschedule', { ids: [id], scheduled_at: 'soon' })).toEqual([422, '/scheduled_at'])
     expect(await problemsOf('reschedule', { ids: [id] })).toEqual([422, '/scheduled_at'])
     expect(await problemsOf('resolve', { ids: [id], outcome: 'maybe' })).toEqual([422, '/outcome'])
+    expect(await problemsOf('retry', { filter: {}, within_ms: 100 })).toEqual([422, '/within_ms'])
+    expect(await problemsOf('retry', { ids: [id], dry_run: true, within_ms: 100 })).toEqual([422, '/within_ms'])
+    expect(await problemsOf('retry', { filter: {}, dry_run: true, after: id })).toEqual([422, '/after'])
+    expect(await problemsOf('retry', { filter: {}, dry_run: true, within_ms: 9, after: 'x' })).toEqual([422, '/after'])
+    expect(await problemsOf('retry', { filter: {}, in_all: 3 })).toEqual([422, '/in_all'])
+    expect(await problemsOf('retry', { ids: [id, `em_${'1'.repeat(32)}`], in_all: 1 })).toEqual([422, '/in_all'])
+    expect(await problemsOf('retry', { ids: [id], deed: 'aud_1' })).toEqual([422, '/deed', '/deed'])
+  })
+
+  it('are counted within a time, page by page, and each email is named once', async () => {
+    const ids = new Set((await failMany(2_500)).map((id) => showId('em', id)))
+    const found: string[] = []
+    const pages: number[] = []
+    for (let after: string | null | undefined; after !== null;) {
+      const page = await decide('retry', { filter: {}, dry_run: true, within_ms: 1, ...(after && { after }) })
+      expect(page).toMatchObject({ matched: page.ids.length, changed: 0, has_more: page.next !== null })
+      expect(page.searched_until === null).toBe(page.next === null)
+      found.push(...page.ids)
+      pages.push(page.ids.length)
+      after = page.next
+    }
+    expect(pages.length).toBeGreaterThan(1)
+    expect(found).toHaveLength(2_500)
+    expect(new Set(found)).toEqual(ids)
+    expect(await decide('retry', { filter: { q: 'nobody' }, dry_run: true, within_ms: 1_000 })).toMatchObject({
+      matched: 0,
+      ids: [],
+      next: null,
+      searched_until: null,
+    })
+  })
+
+  it('are one entry of the audit log, which says how far they came', async () => {
+    const ids = (await failMany(5)).map((id) => showId('em', id))
+    const entries = async () => (await api.call('GET /api/admin/audit?action=outbox')).body.data
+    const first = await decide('retry', { ids: ids.slice(0, 2), in_all: 5 })
+    expect(first).toMatchObject({ matched: 2, changed: 2, deed: expect.stringMatching(/^aud_/) as string })
+    expect(await entries()).toMatchObject([
+      { id: first.deed, outcome: 'not_known', detail: { in_all: 5, begun: 2, changed: 2, refused: 0 } },
+    ])
+    // One of them was retried in the first part.
+    const second = await decide('retry', { ids: [ids[0], ids[2]], in_all: 5, deed: first.deed })
+    expect(second).toMatchObject({ changed: 1, refused_count: 1, deed: first.deed })
+    const refusals = [
+      ['retry', { ids: ids.slice(3), in_all: 6, deed: first.deed }],
+      ['dismiss', { ids: ids.slice(3), in_all: 5, deed: first.deed }],
+      ['retry', { ids: [ids[1], ...ids.slice(3)], in_all: 5, deed: first.deed }],
+      ['retry', { ids: ids.slice(3), in_all: 5, deed: showId('aud', newId()) }],
+    ] as const
+    for (const [what, json] of refusals)
+      expect((await api.call(`POST /api/admin/outbox/${what}`, { json })).body.code).toBe('email_conflict')
+    const failed = await Promise.all(ids.slice(3).map(statusOf))
+    expect(failed).toEqual(['failed', 'failed'])
+    expect(await decide('retry', { ids: ids.slice(4), in_all: 5, deed: first.deed })).toMatchObject({ changed: 1 })
+    expect(await entries()).toMatchObject([
+      { outcome: 'done', detail: { in_all: 5, begun: 5, changed: 4, refused: 1 } },
+    ])
+    const over = await api.call('POST /api/admin/outbox/retry', {
+      json: { ids: [ids[3]], in_all: 5, deed: first.deed },
+    })
+    expect([over.body.code, await statusOf(ids[3]!)]).toEqual(['email_conflict', 'failed'])
   })
 
   it('are made of more than fit into one transaction, each email once, also by two at the same time', async () => {

@@ -72,7 +72,26 @@ describe.each(DATABASE_KINDS)('looking ahead through the API, on %s', (kind) => 
     expect(body.emails.map(({ step }: { step: unknown }) => step)).toEqual([null, null, null])
   })
 
+  it('goes on for whoever does not wait, and gives the same answer in the end', async () => {
+    const id = await draft()
+    const whole = await look(id, '?days=5&limit=2')
+    expect(whole.body).toMatchObject({ complete: true, progress: 1 })
+    const seen: { complete: boolean; progress: number; emails: unknown[] }[] = []
+    do seen.push((await look(id, '?days=5&limit=2&within_ms=1')).body)
+    while (!seen.at(-1)!.complete)
+    for (const { progress, emails } of seen.slice(0, -1)) {
+      expect([progress >= 0 && progress <= 1, emails]).toEqual([true, []])
+    }
+    const { from: _from, emails: _emails, ...rest } = whole.body
+    expect(seen.at(-1)).toMatchObject(rest)
+    // Whoever asks the same a moment later has the same answer.
+    expect((await look(id, '?days=5&limit=2&within_ms=1')).body).toEqual(seen.at(-1))
+    const missing = await look(showId('cmp', newId()), '?within_ms=5000')
+    expect(missing.body.code).toBe('campaign_not_found')
+  })
+
   it.each([
+    ['?within_ms=0', 'within_ms', /whole number from 1 to 10000/],
     ['?days=0', 'days', /whole number from 1 to 366/],
     ['?days=367', 'days', /whole number from 1 to 366/],
     ['?days=two', 'days', /whole number/],

@@ -15,6 +15,7 @@ import {
   campaignSchema,
   launchedSchema,
   newCampaign,
+  enrollWithin,
   progressSchema,
   readScheduledAt,
   showCampaign,
@@ -56,24 +57,25 @@ const steering = (
     run: async (call) => show(call, await steer(call.options.context, call.caller.workspaceId, call.id('cmp'))),
   })
 
+const launchBody = fields({
+  scheduled_at: text(100).nullable().optional().openapi({ format: 'date-time' }),
+  within_ms: enrollWithin,
+})
+
 /** Both launch a draft; one is asked for a time. */
-const launching =
-  (launch: typeof launchCampaign) =>
-  async (call: Call<unknown, { readonly scheduled_at?: string | null | undefined }>) => {
-    const scheduledAt = readScheduledAt(call.body.scheduled_at)
-    const { campaign, errors, ...rest } = await launch(
-      call.options.context,
-      call.caller.workspaceId,
-      call.id('cmp'),
-      scheduledAt === undefined ? {} : { scheduledAt },
-    )
-    return { ...(await show(call, campaign)), ...rest, errors: [...errors] }
-  }
+const launching = (launch: typeof launchCampaign) => async (call: Call<unknown, z.output<typeof launchBody>>) => {
+  const scheduledAt = readScheduledAt(call.body.scheduled_at)
+  const { campaign, errors, ...rest } = await launch(call.options.context, call.caller.workspaceId, call.id('cmp'), {
+    withinMs: call.body.within_ms,
+    ...(scheduledAt !== undefined && { scheduledAt }),
+  })
+  return { ...(await show(call, campaign)), ...rest, errors: [...errors] }
+}
 
 const launch = {
   ...common,
   method: 'post',
-  body: fields({ scheduled_at: text(100).nullable().optional().openapi({ format: 'date-time' }) }),
+  body: launchBody,
   bodyOptional: true,
   answers: 'The campaign, and how many people it goes to, or how many emails of a sequence were planned.',
   answer: launchedSchema,

@@ -17,6 +17,7 @@ import {
 } from '../enrollment-json.js'
 import { asList, listOf, pageQuery, readPage, readReference } from '../pagination.js'
 import { type InputProblem, refusal } from '../problem.js'
+import { enrollWithin } from '../campaign-json.js'
 import { fields, text } from '../read-input.js'
 import { readReferenceIn, readReferencesIn } from '../read-reference.js'
 
@@ -46,6 +47,7 @@ const enrollees = fields({
     .max(MOST_CONTACTS, `at most ${MOST_CONTACTS} people`)
     .optional(),
   list_id: text(1_000).optional(),
+  within_ms: enrollWithin,
 })
   .refine(({ contact_ids, list_id }) => (contact_ids === undefined) !== (list_id === undefined), {
     error: 'is needed, or list_id, and not both',
@@ -69,7 +71,8 @@ export const enrollmentEndpoints: readonly Endpoint[] = [
     async run(call) {
       const { context } = call.options
       const whom = readEnrollees(call.body)
-      return toEnrolled(await enrollInCampaign(context, call.caller.workspaceId, call.id('cmp'), whom))
+      const patience = { withinMs: call.body.within_ms }
+      return toEnrolled(await enrollInCampaign(context, call.caller.workspaceId, call.id('cmp'), whom, patience))
     },
   }),
   keyed({

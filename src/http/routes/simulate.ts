@@ -1,9 +1,10 @@
 import { z } from '@hono/zod-openapi'
 import { isTimezone } from '../../domain/zone-days.js'
+import { lookAhead } from '../../operations/look-ahead.js'
 import { MOST_SIMULATED_DAYS, MOST_SIMULATED_EMAILS, simulateCampaign } from '../../operations/simulate-campaign.js'
 import { type Endpoint, keyed } from '../endpoint.js'
 import { fields, text } from '../read-input.js'
-import { simulationSchema, toSimulation } from '../simulation-json.js'
+import { simulationSchema, toSimulation, toSoFar } from '../simulation-json.js'
 
 const whole = (least: number, most: number, fallback: number) => {
   const error = `must be a whole number from ${least} to ${most}`
@@ -15,6 +16,8 @@ const whole = (least: number, most: number, fallback: number) => {
     .default(fallback)
     .openapi({ type: 'integer', minimum: least, maximum: most, default: fallback })
 }
+
+const WITHIN = 'must be a whole number from 1 to 10000'
 
 export const simulateEndpoints: readonly Endpoint[] = [
   keyed({
@@ -31,13 +34,23 @@ export const simulateEndpoints: readonly Endpoint[] = [
         .refine(isTimezone, 'is not a timezone: write a name such as Europe/Paris')
         .optional()
         .openapi({ description: "Of the days. Without it, the first sender's." }),
+      within_ms: z.coerce.number({ error: WITHIN }).int(WITHIN).min(1, WITHIN).max(10_000, WITHIN).optional().openapi({
+        type: 'integer',
+        minimum: 1,
+        maximum: 10_000,
+        description:
+          'Answer after so long, with what was computed by then and complete: false. It goes on, for whoever asks the same within the next seconds.',
+      }),
     }),
     answers: 'The calendar. Nothing was written.',
     answer: simulationSchema,
     problems: ['campaign_not_found', 'campaign_not_ready'],
-    run: async (call) =>
-      toSimulation(
-        await simulateCampaign(call.options.context, call.caller.workspaceId, call.id('cmp'), { ...call.query }),
-      ),
+    async run(call) {
+      const { within_ms: withinMs, ...input } = call.query
+      const [{ context }, { workspaceId }, id] = [call.options, call.caller, call.id('cmp')]
+      if (withinMs === undefined) return toSimulation(await simulateCampaign(context, workspaceId, id, input))
+      const looked = await lookAhead(context, workspaceId, id, input, withinMs)
+      return 'progress' in looked ? toSoFar(id, looked) : toSimulation(looked)
+    },
   }),
 ]

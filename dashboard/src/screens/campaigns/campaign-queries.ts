@@ -89,3 +89,6 @@ export const sequenceChoices = queryOptions({
   queryKey: ['sequences', 'choices'],
   queryFn: () => readAll((query) => ask(api.GET('/api/sequences', { params: { query } }))),
 })
+
+/** People are enrolled for so long before a request is answered; the others follow by themselves, and are counted. */
+export const ENROLL_WITHIN_MS = 50

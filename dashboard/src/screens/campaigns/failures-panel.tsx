@@ -2,14 +2,12 @@ import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { RotateCcw } from 'lucide-react'
 import { useState } from 'react'
-import { api, ask } from '../../api/client'
 import { useMayAct } from '../../shell/session'
 import { Button } from '../../ui/button'
-import { Confirm } from '../../ui/dialog'
 import { Panel } from '../../ui/panel'
 import { QueryView } from '../../ui/query-view'
 import { Time } from '../../ui/time'
-import { say } from '../../ui/toasts'
+import { DecideDialog } from '../emails/decide-dialog'
 import { type Campaign, failuresQuery, type Progress } from './campaign-queries'
 import { showNumber } from '../../ui/number'
 
@@ -35,11 +33,6 @@ export function FailuresPanel({ campaign, progress }: { readonly campaign: Campa
   const [asking, setAsking] = useState(false)
   const { failed } = progress.counts
   const query = useQuery(failuresQuery(campaign.id, failed))
-  const retry = async () => {
-    const { retried } = await ask(api.POST('/api/campaigns/{id}/retry', { params: { path: { id: campaign.id } } }))
-    await client.invalidateQueries({ queryKey: ['campaigns'] })
-    say(retried === 1 ? '1 email starts over' : `${showNumber(retried)} emails start over`)
-  }
   // A canceled campaign sends nothing any more.
   const mayRetry =
     mayAct && (campaign.status === 'running' || campaign.status === 'paused' || campaign.status === 'sent')
@@ -100,14 +93,14 @@ export function FailuresPanel({ campaign, progress }: { readonly campaign: Campa
           </>
         )}
       </QueryView>
-      <Confirm
-        open={asking}
-        onClose={() => setAsking(false)}
-        title={`Retry ${emails(failed)}?`}
-        lead="Each starts over with all its attempts. Nobody who got it gets it again; who is suppressed is skipped."
-        action={`Retry ${emails(failed)}`}
-        run={retry}
-      />
+      {asking && (
+        <DecideDialog
+          decision="retry"
+          target={{ kind: 'matching', filter: { campaign_id: campaign.id, status: 'failed' } }}
+          onClose={() => setAsking(false)}
+          onDone={() => client.invalidateQueries({ queryKey: ['campaigns'] })}
+        />
+      )}
     </Panel>
   )
 }

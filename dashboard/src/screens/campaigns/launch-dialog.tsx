@@ -6,7 +6,7 @@ import { InstantField } from '../../ui/instant-field'
 import { Loading } from '../../ui/spinner'
 import { formatTime, useZone } from '../../ui/time'
 import { say } from '../../ui/toasts'
-import { type Campaign, listQuery, preflightQuery, type Progress } from './campaign-queries'
+import { ENROLL_WITHIN_MS, type Campaign, listQuery, preflightQuery, type Progress } from './campaign-queries'
 import { CheckList } from './preflight-panel'
 import { showNumber } from '../../ui/number'
 
@@ -34,8 +34,18 @@ export function LaunchDialog({
     const params = { path: { id: campaign.id } }
     const launched =
       when === 'now'
-        ? await ask(api.POST('/api/campaigns/{id}/launch', { params, body: { scheduled_at: null } }))
-        : await ask(api.POST('/api/campaigns/{id}/schedule', { params, body: { scheduled_at: at } }))
+        ? await ask(
+            api.POST('/api/campaigns/{id}/launch', {
+              params,
+              body: { scheduled_at: null, within_ms: ENROLL_WITHIN_MS },
+            }),
+          )
+        : await ask(
+            api.POST('/api/campaigns/{id}/schedule', {
+              params,
+              body: { scheduled_at: at, within_ms: ENROLL_WITHIN_MS },
+            }),
+          )
     await client.invalidateQueries({ queryKey: ['campaigns'] })
     say(launched.status === 'scheduled' ? 'It is scheduled' : 'It is under way')
   }

@@ -1,16 +1,14 @@
 import { useQuery } from '@tanstack/react-query'
 import { CalendarSearch } from 'lucide-react'
 import { useState } from 'react'
-import { api, ask } from '../../api/client'
-import type { Answer } from '../../api/types'
 import { Button } from '../../ui/button'
 import { Panel } from '../../ui/panel'
 import { QueryView } from '../../ui/query-view'
 import { Time } from '../../ui/time'
+import { type Simulation, simulate } from '../sequences/simulate'
+import { Simulating } from '../sequences/simulating'
 import type { Campaign } from './campaign-queries'
 import { showNumber } from '../../ui/number'
-
-type Simulation = Answer<'/api/campaigns/{id}/simulate'>
 
 const SHOWN = 20
 
@@ -18,18 +16,14 @@ const SHOWN = 20
 export function LookAheadPanel({ campaign }: { readonly campaign: Campaign }) {
   const [days, setDays] = useState(14)
   const [asked, setAsked] = useState(false)
+  const [progress, setProgress] = useState(0)
   const query = useQuery({
     queryKey: ['campaigns', campaign.id, 'look-ahead', days],
     enabled: asked,
     // A look is at one moment; it is not taken again with every email that goes out.
     staleTime: 'static',
     retry: false,
-    queryFn: () =>
-      ask(
-        api.GET('/api/campaigns/{id}/simulate', {
-          params: { path: { id: campaign.id }, query: { days, limit: SHOWN } },
-        }),
-      ),
+    queryFn: ({ signal }) => simulate(campaign.id, { days, limit: SHOWN }, { signal, onProgress: setProgress }),
   })
   return (
     <Panel
@@ -60,9 +54,10 @@ export function LookAheadPanel({ campaign }: { readonly campaign: Campaign }) {
       }
     >
       {asked ? (
-        <QueryView query={query} what="Walking through the days">
-          {(simulation) => <Days simulation={simulation} />}
-        </QueryView>
+        <>
+          {query.isFetching && <Simulating progress={progress} />}
+          {!query.isPending && <QueryView query={query}>{(simulation) => <Days simulation={simulation} />}</QueryView>}
+        </>
       ) : (
         <p className="text-sm text-soft">
           What it would send on which day, computed by what plans in earnest. Nothing is written and nothing is sent.

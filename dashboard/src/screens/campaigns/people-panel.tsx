@@ -9,7 +9,7 @@ import { Confirm } from '../../ui/dialog'
 import { Choice } from '../../ui/field'
 import { Panel } from '../../ui/panel'
 import { say } from '../../ui/toasts'
-import { type Campaign, listChoices, type Progress } from './campaign-queries'
+import { ENROLL_WITHIN_MS, type Campaign, listChoices, type Progress } from './campaign-queries'
 import { showNumber } from '../../ui/number'
 
 type People = NonNullable<Progress['people']>
@@ -112,7 +112,9 @@ function EnrollList({ campaign, onClose }: AskedFor) {
   const list = lists?.find(({ id }) => id === listId)
   const enroll = async () => {
     const params = { path: { id: campaign.id } }
-    const { enrolled } = await ask(api.POST('/api/campaigns/{id}/enroll', { params, body: { list_id: listId } }))
+    const { enrolled } = await ask(
+      api.POST('/api/campaigns/{id}/enroll', { params, body: { list_id: listId, within_ms: ENROLL_WITHIN_MS } }),
+    )
     await client.invalidateQueries({ queryKey: ['campaigns'] })
     say(`${showNumber(enrolled)} enrolled so far; the others follow by themselves`)
   }
@@ -142,7 +144,9 @@ function EnrollAgain({ campaign, onClose }: AskedFor) {
   const client = useQueryClient()
   const look = async () => {
     const params = { path: { id: campaign.id } }
-    const { scheduled, remaining = 0 } = await ask(api.POST('/api/campaigns/{id}/schedule', { params, body: {} }))
+    const { scheduled, remaining = 0 } = await ask(
+      api.POST('/api/campaigns/{id}/schedule', { params, body: { within_ms: ENROLL_WITHIN_MS } }),
+    )
     await client.invalidateQueries({ queryKey: ['campaigns'] })
     say(
       `${showNumber(scheduled)} emails planned${remaining > 0 ? `; ${showNumber(remaining)} people follow by themselves` : ''}`,
