@@ -4,6 +4,7 @@ import type { Postrider } from '../src/index.js'
 import { planDashboard } from '../test/support/build-dashboard.js'
 import { plainError } from '../test/support/services/plain-error.js'
 import { ask, openForCampaigns } from './campaign/campaign-ground.js'
+import { measureDeeds } from './dashboard/deeds.js'
 import { fillSingle } from './dashboard/fill-emails.js'
 import { prepareGround } from './dashboard/ground.js'
 import { type Reads, readsOf } from './dashboard/reads.js'
@@ -30,7 +31,8 @@ const FEW_ROWS = 500
 
 /**
  * What the dashboard needs of server and browser. `reads`: everything that screens and API clients read, on a busy system
- * with a million emails: no answer may take long, whatever is asked for, how far back, or whether there is any. A path
+ * with a million emails, and what they decide about many: no answer may take long, whatever is asked for, how far back, or
+ * whether there is any. A path
  * that nobody listed here ends the run: it would be the one. Beside it the obvious statement for the first screen's
  * numbers: every email of the workspace grouped by its state. `scroll`: the email queue in a browser with a hundred
  * thousand rows, beside itself with a few.
@@ -87,18 +89,20 @@ async function measureReads(place: Place, { emails, rounds, settle }: Load): Pro
     const paths = ENDPOINTS.filter(({ method }) => method === 'get').map(({ path }) => path)
     const found = await timeReads(postrider, await readsOf(postrider, ground, paths), rounds)
     const naive = await countNaively(postrider, rounds)
+    for (const { name, tookMs } of await measureDeeds(postrider, ground))
+      found.push({ path: name, middleMs: median(tookMs), worstMs: Math.max(...tookMs) })
     const worst = found.toSorted((a, b) => b.worstMs - a.worstMs)
     const shown = [...worst, { path: '(naive) count every email by state', middleMs: naive, worstMs: naive }]
     const counting = found.find(({ path }) => path === '/admin/email-counts')!
     return {
       name: 'reads',
       table: formatTable(
-        ['GET', 'middle ms', 'worst ms'],
+        ['request', 'middle ms', 'worst ms'],
         shown.map(({ path, middleMs, worstMs }) => [path, formatFigure(middleMs), formatFigure(worstMs)]),
       ),
       bars: [
         {
-          name: `no read over ${MOST_MS} ms`,
+          name: `no request over ${MOST_MS} ms`,
           value: `${formatFigure(worst[0]!.worstMs)} ms (${worst[0]!.path})`,
           pass: worst[0]!.worstMs <= MOST_MS,
         },
@@ -172,9 +176,13 @@ async function timeReads(postrider: Postrider, reads: Reads, rounds: number): Pr
   for (const path of reads) {
     const took: number[] = []
     for (let i = 0; i < rounds; i++) {
-      const from = performance.now()
-      await ask(postrider, 'GET', path)
-      took.push(performance.now() - from)
+      // What is computed for longer than somebody waits is asked for again.
+      for (let complete = false; !complete;) {
+        const from = performance.now()
+        const answer = await ask(postrider, 'GET', path)
+        took.push(performance.now() - from)
+        complete = !path.includes('within_ms') || (JSON.parse(answer) as { complete: boolean }).complete
+      }
     }
     seen.push({ path, middleMs: median(took), worstMs: Math.max(...took) })
   }

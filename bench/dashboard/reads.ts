@@ -110,7 +110,9 @@ export async function readsOf(postrider: Postrider, ground: Ground, paths: reado
     '/api/campaigns/{id}/preflight': campaigns,
     '/api/campaigns/{id}/failures': campaigns,
     '/api/campaigns/{id}/funnel': [walks.campaign, walks.draft],
-    '/api/campaigns/{id}/simulate': campaigns.flatMap((id) => [14, 90].map((days) => `${id}?days=${days}&limit=50`)),
+    '/api/campaigns/{id}/simulate': campaigns.flatMap((id) =>
+      [14, 90].map((days) => `${id}?days=${days}&limit=50&within_ms=100`),
+    ),
     '/api/enrollments': [
       '',
       ...[large, walks.campaign].map((id) => `?campaign_id=${id}`),

@@ -53,9 +53,10 @@ export async function chooseSources(sql: Sql, filter: EmailFilter, options: Sour
   const statuses = status === undefined ? [] : typeof status === 'string' ? [status] : status
   if (filter.to !== undefined) return toAddress(filter, options)
   if (statuses.length === 0 || statuses.includes('sent')) return walks(filter, options)
-  const sets = [...new Set(statuses.flatMap((wanted) => SET_OF[wanted] ?? []))].map((name) =>
-    inSet(name, filter, options),
-  )
+  const names = new Set(statuses.flatMap((wanted) => SET_OF[wanted] ?? []))
+  // What is tried again waits, too.
+  if (names.has('waiting')) names.delete('retrying')
+  const sets = [...names].map((name) => inSet(name, filter, options))
   if (statuses.includes('sending')) sets.push(held(filter, options))
   if (!statuses.includes('scheduled') && !statuses.includes('retry_scheduled')) return sets
   return [...sets, ...((await countHinted(sql)) > FEW_DUE ? walks(filter, options) : [due(filter, options)])]

@@ -20,7 +20,7 @@ const entrySchema = z
     target: z.string().nullable().openapi({ description: 'What it was done to, or what was made.' }),
     outcome: z.enum(['done', 'refused', 'failed', 'not_known']).openapi({
       description:
-        'not_known: it was begun, and its end was not recorded. It is still under way, or the process died, or the database was away.',
+        'not_known: it was begun, and its end was not recorded. It is still under way, or was left in the middle, or the process died, or the database was away.',
     }),
     status: z.int().nullable(),
     problem: z.string().nullable().openapi({ description: 'The code of the problem, if it was refused or failed.' }),

@@ -1,0 +1,65 @@
+import type { Postrider } from '../../src/index.js'
+import { call } from '../campaign/campaign-ground.js'
+import type { Ground } from './ground.js'
+
+/** What somebody decides about many emails at once, as the dashboard asks for it: request by request. */
+export interface Deed {
+  readonly name: string
+  /** Of each request. */
+  readonly tookMs: readonly number[]
+}
+
+const DONE = 5_000
+const TOGETHER = 500
+/** As many as the dashboard counts at the most. */
+const MOST = 100_000
+
+interface Page {
+  readonly ids: readonly string[]
+  readonly next: string | null
+}
+
+/** Counts all that match, and then does it to some of them. It comes last: the ground is another one after it. */
+export async function measureDeeds(postrider: Postrider, { large, walks }: Ground): Promise<Deed[]> {
+  const later = { scheduled_at: new Date(Date.now() + 30 * 86_400_000).toISOString() }
+  const deeds = [
+    { what: 'retry', filter: {} },
+    { what: 'retry', filter: { q: 'nothinglikethis' } },
+    { what: 'dismiss', filter: { campaign_id: large } },
+    { what: 'resolve', filter: {}, more: { outcome: 'sent' } },
+    { what: 'reschedule', filter: { campaign_id: walks.campaign }, more: later },
+    { what: 'cancel', filter: {} },
+    { what: 'cancel', filter: { campaign_id: walks.campaign } },
+  ]
+  const found: Deed[] = []
+  for (const { what, filter, more } of deeds) {
+    const path = `/admin/outbox/${what}`
+    const about = `POST ${path} ${JSON.stringify(filter)}`
+    const counted: number[] = []
+    const ids: string[] = []
+    for (let after: string | null | undefined; after !== null && ids.length < MOST;) {
+      const asked = { ...more, filter, dry_run: true, within_ms: 100, ...(after && { after }) }
+      const page: Page = await timed(counted, () => call<Page>(postrider, 'POST', path, asked))
+      ids.push(...page.ids)
+      after = page.next
+    }
+    found.push({ name: `${about}, counting`, tookMs: counted })
+    const done: number[] = []
+    const some = ids.slice(0, DONE)
+    let deed: string | undefined
+    for (let from = 0; from < some.length; from += TOGETHER) {
+      const part = { ...more, ids: some.slice(from, from + TOGETHER), in_all: some.length, ...(deed && { deed }) }
+      const answer = await timed(done, () => call<{ deed: string }>(postrider, 'POST', path, part))
+      deed = answer.deed
+    }
+    if (done.length > 0) found.push({ name: `${about}, ${TOGETHER} at a time`, tookMs: done })
+  }
+  return found
+}
+
+async function timed<T>(took: number[], work: () => Promise<T>): Promise<T> {
+  const from = performance.now()
+  const result = await work()
+  took.push(performance.now() - from)
+  return result
+}
