@@ -151,7 +151,10 @@ describe('the email queue', () => {
     for (let i = 0; i < 1_100; i += 100)
       await dashboard.call('POST /api/emails/batch', {
         json: Array.from({ length: 100 }, (_, n) => ({
-          ...{ to: 'many@example.com', subject: `Many ${i + n}`, text: 'Hello.', scheduled_at: '2040-01-01T00:00:00Z' },
+          to: 'many@example.com',
+          subject: `Many ${i + n}`,
+          text: 'Hello.',
+          scheduled_at: '2040-01-01T00:00:00Z',
         })),
       })
     const page = await dashboard.open('/email-queue?q=many')
