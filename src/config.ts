@@ -324,12 +324,21 @@ function refuseUnknown(environment: Environment): void {
     /^(POSTRIDER|RETRY|MAX_ATTEMPTS|LEASE|SWEEP|RETENTION|WORKER_CONC|BROKER|SMTP_URL|MAIL_FROM|CRON_SECRET|DKIM|RATE_LIMIT|INLINE_DEADLINE)[A-Z_]*$/
   for (const name of Object.keys(environment)) {
     const base = name.replace(/_FILE$/, '')
-    if (!ours.test(name) || NAMES.includes(base as SettingName)) continue
-    const closest = findClosest(base, NAMES)
+    if (!ours.test(name) || NAMES.includes(base as SettingName) || isServiceLink(name, environment[name])) continue
+    const closest = NAMES.find((known) => base === `POSTRIDER_${known}`) ?? findClosest(base, NAMES)
     if (name.startsWith('POSTRIDER_') || closest)
       throw new PostriderError(
         'setting_unknown',
         `${name} is not a setting of Postrider.${closest ? ` Did you mean ${closest}?` : ' "postrider config" lists them.'}`,
       )
   }
+}
+
+/**
+ * Kubernetes tells every pod where the Services of its namespace are, and one of them is likely to be called postrider.
+ * Its `…_PORT` is a URL, so that a number in there is still somebody's mistake for PORT.
+ */
+function isServiceLink(name: string, value: string | undefined): boolean {
+  if (name.endsWith('_PORT') && !name.endsWith('_SERVICE_PORT')) return /^(tcp|udp|sctp):\/\//.test(value ?? '')
+  return /_SERVICE_(HOST|PORT(_[A-Z_]+)?)$/.test(name)
 }

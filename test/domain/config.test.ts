@@ -150,6 +150,10 @@ describe('the settings', () => {
     ['POSTRIDER_COLOUR', /postrider config/],
     ['LEASE_SECOND', /Did you mean LEASE_SECONDS\?/],
     ['MAX_ATTEMPTS_OUTREECH', /Did you mean MAX_ATTEMPTS_OUTREACH\?/],
+    ['POSTRIDER_PORT', /Did you mean PORT\?/],
+    ['POSTRIDER_HOST', /Did you mean HOST\?/],
+    ['POSTRIDER_SERVICE', /postrider config/],
+    ['POSTRIDER_SERVICE_HOSTS', /postrider config/],
   ])('refuse %s, which is none of them', (name, words) => {
     const error = refusal({ [name]: 'x' })
     expect(error.code).toBe('setting_unknown')
@@ -158,6 +162,21 @@ describe('the settings', () => {
 
   it("leave other people's variables alone", () => {
     expect(() => parseConfig({ PATH: '/bin', RETRY_AFTER_HOOK: '1', LEASES: 'x', npm_config_x: '' })).not.toThrow()
+  })
+
+  it.each(['POSTRIDER', 'POSTRIDER_API', 'BROKER'])('leave alone what Kubernetes says of a Service, %s', (service) => {
+    const told = {
+      [`${service}_SERVICE_HOST`]: '10.0.0.1',
+      [`${service}_SERVICE_PORT`]: '3400',
+      [`${service}_SERVICE_PORT_HTTP`]: '3400',
+      [`${service}_SERVICE_PORT_HTTP_METRICS`]: '9090',
+      [`${service}_PORT`]: 'tcp://10.0.0.1:3400',
+      [`${service}_PORT_3400_TCP`]: 'tcp://10.0.0.1:3400',
+      [`${service}_PORT_3400_TCP_PROTO`]: 'tcp',
+      [`${service}_PORT_3400_TCP_PORT`]: '3400',
+      [`${service}_PORT_3400_TCP_ADDR`]: '10.0.0.1',
+    }
+    expect(parseConfig({ ...told, PORT: '8080' }).port).toBe(8080)
   })
 
   it('read a secret from a file, and say which file cannot be read', () => {
