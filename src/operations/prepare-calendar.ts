@@ -1,4 +1,5 @@
 import { parseMailbox } from '../domain/address.js'
+import { parseInstant } from '../domain/instant.js'
 import type { Calendar, Mailbox } from '../domain/message.js'
 import type { CalendarEvent, NewCalendar } from '../domain/new-email.js'
 import type { Problem } from '../errors.js'
@@ -35,13 +36,21 @@ function buildFromEvent(
     if (!parsed) wrong([...where, 'address'], 'must be one address, such as ada@example.com')
     return { address: parsed?.address ?? '', name: person.name ?? parsed?.name ?? null }
   }
+  const instant = (name: 'startsAt' | 'endsAt'): Date => {
+    const given = event[name]
+    const read = given instanceof Date ? given : parseInstant(given)
+    if (read instanceof Date) return read
+    wrong([name], read)
+    return new Date(Number.NaN)
+  }
   const complete = {
     ...event,
-    startsAt: new Date(event.startsAt),
-    endsAt: new Date(event.endsAt),
+    startsAt: instant('startsAt'),
+    endsAt: instant('endsAt'),
     organizer: mailbox(event.organizer, ['organizer']),
     attendees: (event.attendees ?? []).map((person, index) => mailbox(person, ['attendees', index])),
   }
-  for (const problem of findEventProblems(complete)) wrong([], problem)
+  // What was said of a field is not said once more of the event.
+  if (valid) for (const problem of findEventProblems(complete)) wrong([], problem)
   return valid ? buildCalendar(complete, method, stampedAt) : null
 }

@@ -2,6 +2,7 @@ import type { PreparedEmail } from '../db/accept-emails.js'
 import type { Sender } from '../db/senders.js'
 import { foldAddress, parseMailbox, parseMailboxes } from '../domain/address.js'
 import { findHeaderProblems } from '../domain/headers.js'
+import { parseInstant } from '../domain/instant.js'
 import { emailKey } from '../domain/keys.js'
 import { CALENDAR_METHODS, type Mailbox, ON_UNCERTAIN } from '../domain/message.js'
 import { DELIVERIES, EMAIL_LIMITS, type NewEmail } from '../domain/new-email.js'
@@ -183,13 +184,16 @@ function checkChoices(input: NewEmail, refuse: Refuse): void {
     refuse(['calendar', 'method'], `must be one of ${CALENDAR_METHODS.join(', ')}`)
 }
 
-const RFC_3339 = /^\d{4}-\d{2}-\d{2}[Tt ]\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:[Zz]|[+-]\d{2}:?\d{2})$/
-
+/** As it was given, or as it was written in a request. */
 export function readInstant(value: Date | string | undefined, name: string, refuse: Refuse): Date | null {
   if (value === undefined) return null
-  const date = value instanceof Date ? value : RFC_3339.test(value) ? new Date(value) : new Date(Number.NaN)
-  const year = date.getUTCFullYear()
-  if (!Number.isNaN(date.getTime()) && year >= 1 && year <= 9_999) return date
-  refuse([name], 'must be an instant such as 2026-11-16T09:00:00Z')
+  const instant = value instanceof Date ? value : parseInstant(value)
+  if (typeof instant === 'string') {
+    refuse([name], instant)
+    return null
+  }
+  const year = instant.getUTCFullYear()
+  if (year >= 1 && year <= 9_999) return instant
+  refuse([name], 'must be an instant between the years 1 and 9999')
   return null
 }

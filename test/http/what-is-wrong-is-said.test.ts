@@ -51,6 +51,21 @@ describe.each(DATABASE_KINDS)('what is wrong with a request is said, on %s', (ki
     await nothingAccepted()
   })
 
+  it('refuses a day the calendar does not have, wherever an instant is taken', async () => {
+    const detailOf = async (json: object) => (await post({ ...LETTER, ...json })).body.errors[0].detail as string
+    expect(await detailOf({ scheduled_at: '2027-02-30T10:00:00Z' })).toBe(
+      'names a day that does not exist: 2027-02 has 28 days',
+    )
+    expect(await detailOf({ expires_at: '2099-02-29T10:00:00Z' })).toMatch(/2099-02 has 28 days/)
+    expect(await detailOf({ scheduled_at: '2027-02-01T24:00:00Z' })).toMatch(/hours go up to 23/)
+    expect(await detailOf({ scheduled_at: 'in 1 min' })).toMatch(/words are not read/)
+    const event = { uid: 'u', title: 't', starts_at: '2027-02-28T10:00:00Z', organizer: { address: 'a@example.com' } }
+    expect(
+      await pointers({ calendar: { method: 'REQUEST', event: { ...event, ends_at: '2027-02-30T10:00:00Z' } } }),
+    ).toEqual(['/calendar/event/ends_at'])
+    await nothingAccepted()
+  })
+
   it('refuses fields it does not know, and says which was meant', async () => {
     const detailOf = async (json: object) => (await post({ ...LETTER, ...json })).body.errors[0].detail as string
     expect(await detailOf({ replyto: 'x@y.org' })).toBe('is not a known field (did you mean reply_to?)')
