@@ -10,4 +10,10 @@ export interface About {
 
 /** Of one recipient: where it is, why, and what comes next. */
 export const explainDelivery = (email: Email, delivery: DeliveryState, { sender, walk }: About): string =>
-  explainEmail({ ...delivery, senderPausedReason: sender?.pausedReason ?? null, walk, now: email.now })
+  explainEmail({
+    ...delivery,
+    expiresAt: email.expiresAt,
+    senderPausedReason: sender?.pausedReason ?? null,
+    walk,
+    now: email.now,
+  })

@@ -29,6 +29,8 @@ interface Rule {
   readonly from: readonly string[]
   readonly event: string
   readonly set: (now: string) => string
+  /** What would make it pointless, of a delivery. */
+  readonly unless?: string
 }
 
 const RULES: Readonly<Record<EmailDecision, Rule>> = {
@@ -45,7 +47,12 @@ const RULES: Readonly<Record<EmailDecision, Rule>> = {
     set: (now) => `${START_OVER(now)}, in_doubt = true`,
   },
   cancel: { from: ['pending', 'leased'], event: 'canceled', set: () => endUnsent(CALLED_OFF) },
-  reschedule: { from: ['pending'], event: 'rescheduled', set: () => `run_at = $5, wake_at = $5` },
+  reschedule: {
+    from: ['pending'],
+    event: 'rescheduled',
+    set: () => `run_at = $5, wake_at = $5`,
+    unless: 'expires_at <= $5',
+  },
 }
 
 /** The statuses that allow a decision, for telling people. */
@@ -66,13 +73,14 @@ export async function decideEmails(
   decision: EmailDecision,
   { by, at }: { by: string; at?: Date },
 ): Promise<string[]> {
-  const { from, event, set } = RULES[decision]
+  const { from, event, set, unless } = RULES[decision]
   const payload: Json = { by: storable(by), ...(at && { scheduled_at: at.toISOString() }) }
   const rescheduling = decision === 'reschedule'
   const { rows } = await sql.query<{ email_id: string }>(
     `with decided as (
        update postrider.scheduled_actions set ${set(sql.now)}, state_at = ${sql.now}
-       where workspace_id = $1 and ${ofEmail('$2::uuid[]', { many: true })} and state = any ($3::text[]) returning message_id
+       where workspace_id = $1 and ${ofEmail('$2::uuid[]', { many: true })} and state = any ($3::text[])
+         ${unless ? `and (${unless}) is not true` : ''} returning message_id
      ), emails as (select distinct message_id from decided
      ), told as (
        insert into postrider.events (id, workspace_id, email_id, type, payload, at)

@@ -7,6 +7,7 @@ export interface Explained {
   readonly status: EmailStatus
   readonly attempts: number
   readonly runAt: Date
+  readonly expiresAt: Date | null
   readonly reason: string | null
   /** It was sent again although an earlier hand-over may have been taken. */
   readonly inDoubt: boolean
@@ -77,9 +78,15 @@ function describeWait(email: Explained): string | null {
     return `It waits until ${sayInstant(email.laneHeldUntil)} because the mail server asked its sender to slow down.`
   return (
     (email.walk && describeWalk(email.walk, email)) ??
-    (email.runAt > email.now ? `It goes out at ${sayInstant(email.runAt)}.` : null)
+    (email.runAt > email.now ? describeTime(email.runAt, email.expiresAt) : null)
   )
 }
+
+/** A wait between two attempts, or a pace, may lead past the end. */
+const describeTime = (runAt: Date, expiresAt: Date | null): string =>
+  expiresAt && expiresAt <= runAt
+    ? `It will not go out any more: its next time is ${sayInstant(runAt)}, and it expires at ${sayInstant(expiresAt)}.`
+    : `It goes out at ${sayInstant(runAt)}.`
 
 /** What of its sequence it waits for; null when that is only its own time. */
 function describeWalk({ paused, before }: EmailWalk, { runAt, now }: Explained): string | null {

@@ -223,6 +223,7 @@ const explain = (
     status: email.status,
     attempts: delivery.attempts,
     runAt: delivery.runAt,
+    expiresAt: email.expiresAt,
     reason: delivery.reason,
     inDoubt: delivery.inDoubt,
     lanePaused: delivery.lanePaused,

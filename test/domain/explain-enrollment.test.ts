@@ -95,6 +95,7 @@ describe('why an email of a sequence is where it is', () => {
     status: 'scheduled',
     attempts: 0,
     runAt: LATER,
+    expiresAt: null,
     reason: null,
     inDoubt: false,
     lanePaused: false,
@@ -110,6 +111,10 @@ describe('why an email of a sequence is where it is', () => {
   it.each<[string, Partial<Explained>]>([
     ['It goes out at 2026-11-18 10:30:00 UTC.', { walk: { paused: false, before: null } }],
     ['It goes out at 2026-11-18 10:30:00 UTC.', after('done')],
+    [
+      'It will not go out any more: its next time is 2026-11-18 10:30:00 UTC, and it expires at 2026-11-18 10:30:00 UTC.',
+      { expiresAt: LATER },
+    ],
     ['It waits because its enrollment is paused.', { walk: { paused: true, before: null } }],
     ['It waits because step 1 before it failed: retry or dismiss that.', after('failed')],
     ['It waits because nobody knows whether step 1 before it went out.', after('uncertain')],

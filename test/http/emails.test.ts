@@ -144,6 +144,29 @@ describe.each(DATABASE_KINDS)('the emails of the API, on %s', (kind) => {
     expect(api.server.taken).toHaveLength(0)
   })
 
+  it('moves no email past its end, as it takes none that begins there', async () => {
+    const end = '2040-06-01T00:00:00Z'
+    const { id } = await send({ ...LETTER, scheduled_at: '2040-01-01T00:00:00Z', expires_at: end })
+    for (const scheduled_at of [end, '2041-01-01T00:00:00Z'])
+      expect((await api.call(`PATCH /api/emails/${id}`, { json: { scheduled_at } })).body).toMatchObject({
+        status: 422,
+        code: 'email_invalid',
+        errors: [
+          { in: 'body', pointer: '/scheduled_at', detail: expect.stringContaining('expires, which is at 2040-06-01') },
+        ],
+      })
+    expect((await api.call(`GET /api/emails/${id}`)).body).toMatchObject({
+      scheduled_at: '2040-01-01T00:00:00.000Z',
+      explain: 'It goes out at 2040-01-01 00:00:00 UTC.',
+      events: [],
+    })
+    const moved = await api.call(`PATCH /api/emails/${id}`, { json: { scheduled_at: '2040-05-31T23:59:59Z' } })
+    expect(moved.status).toBe(200)
+    await api.call(`POST /api/emails/${id}/cancel`)
+    const late = await api.call(`PATCH /api/emails/${id}`, { json: { scheduled_at: '2041-01-01T00:00:00Z' } })
+    expect(late.body.code).toBe('email_conflict')
+  })
+
   it('retries a failed email, as the key that asked for it', async () => {
     const { id } = await send()
     await api.force(id, 'failed', '550 no')

@@ -108,6 +108,18 @@ describe.each(DATABASE_KINDS)('decisions about many emails, on %s', (kind) => {
     expect(body.events).toMatchObject([{ type: 'resolved_by_resending', payload: { by: 'POSTRIDER_API_KEY' } }])
   })
 
+  it('move no email past its end', async () => {
+    const lasting = await send('a@example.com', { scheduled_at: LATER })
+    const ending = await send('b@example.com', { scheduled_at: LATER, expires_at: '2041-01-01T00:00:00Z' })
+    const at = '2041-02-03T04:05:06.000Z'
+    expect(await decide('reschedule', { ids: [lasting, ending], scheduled_at: at })).toMatchObject({
+      changed: 1,
+      refused: [{ id: ending, code: 'email_conflict', detail: `Email ${ending} expires before that time.` }],
+    })
+    expect((await api.call(`GET /api/emails/${lasting}`)).body.scheduled_at).toBe(at)
+    expect((await api.call(`GET /api/emails/${ending}`)).body.scheduled_at).toBe(new Date(LATER).toISOString())
+  })
+
   it('are asked for in one way at a time', async () => {
     const problemsOf = async (what: string, json: object) => {
       const { status, body } = await api.call(`POST /api/admin/outbox/${what}`, { json })

@@ -80,7 +80,7 @@ export const emailEndpoints: readonly Endpoint[] = [
     example: { scheduled_at: '2030-01-01T09:00:00Z' },
     answers: 'The email as it is now.',
     answer: emailRef,
-    problems: ['email_not_found', 'email_conflict'],
+    problems: ['email_not_found', 'email_conflict', 'email_invalid'],
     run: (call) => decideFor(call, 'reschedule', readScheduledAt(call.body.scheduled_at)),
   }),
   decide('cancel', {
