@@ -3,7 +3,7 @@ import type { FailureClass } from '../domain/failure.js'
 import type { Message } from '../domain/message.js'
 import type { Delivery, Hold, Provider, ProviderResult, Verification } from './provider.js'
 import { createDkimSigner, DkimKeyError } from './smtp/dkim-signer.js'
-import { writeEnvelope } from './smtp/envelope.js'
+import { findUtf8Headers, writeEnvelope } from './smtp/envelope.js'
 import { createEvidenceWriter } from './smtp/evidence.js'
 import { openSession, signsOf } from './smtp/open-session.js'
 import { createTlsOptions } from './smtp/open-socket.js'
@@ -104,6 +104,7 @@ export function createSmtpProvider(
         return error instanceof DkimKeyError ? refuse(startedAt, signs, 'signing_impossible') : fail(startedAt, signs)
       }
     }
+    const announcement = { sizeBytes: bytes.length, hasUtf8Headers: findUtf8Headers(bytes) }
     let body: Buffer | null = null
     for (let mustBeFresh = false; ; mustBeFresh = true) {
       const grant = await pool.acquire(hold.signal, { mustBeFresh, bulk: bulk ?? false })
@@ -118,7 +119,7 @@ export function createSmtpProvider(
         const words = `the message is ${bytes.length} bytes, and the server takes at most ${maxMessageBytes}`
         return refuse(since, wordless('mail', words), 'message_too_large')
       }
-      const envelope = writeEnvelope(returnPath, recipient, bytes.length, channel.extensions)
+      const envelope = writeEnvelope(returnPath, recipient, announcement, channel.extensions)
       if (typeof envelope === 'string') {
         pool.release(channel)
         return refuse(since, wordless('mail', envelope), 'address_unusable')

@@ -137,6 +137,37 @@ describe('addresses', () => {
     ])
   })
 
+  test('outside ASCII in a header use SMTPUTF8, whoever the email goes to', async () => {
+    const server = await startServer({ extensions: ['SMTPUTF8'] })
+    for (const body of [
+      'From: a@example.com\r\nCc: jürgen@example.com\r\n\r\nHello.\r\n',
+      'From: a@example.com\r\nReply-To: jürgen@example.com\r\n\r\nHello.\r\n',
+      'From: a@example.com\r\nSubject: =?utf-8?Q?=C3=BC?=\r\n\r\nHello, jürgen@example.com.\r\n',
+    ])
+      await send(providerFor(server, { body }))
+    expect(server.taken.map(({ mail }) => mail)).toEqual([
+      'MAIL FROM:<bounce@example.com> SMTPUTF8',
+      'MAIL FROM:<bounce@example.com> SMTPUTF8',
+      'MAIL FROM:<bounce@example.com>',
+    ])
+  })
+
+  test('outside ASCII in a header are refused when the server does not know SMTPUTF8', async () => {
+    const server = await startServer({ extensions: [] })
+    const provider = providerFor(server, { body: 'Reply-To: jürgen@example.com\r\n\r\nHello.\r\n' })
+    expect(await send(provider)).toMatchObject({
+      kind: 'rejected',
+      failure: 'message',
+      evidence: {
+        phase: 'mail',
+        reply:
+          'an address in its headers with letters outside ASCII before its @ needs SMTPUTF8, which the server does not offer',
+      },
+    })
+    expect(server.heard.some((line) => line.startsWith('MAIL'))).toBe(false)
+    expect(server.taken).toEqual([])
+  })
+
   test('outside ASCII are refused when the server does not know SMTPUTF8', async () => {
     const server = await startServer({ extensions: [] })
     const result = await providerFor(server).send(delivery({ recipient: 'jürgen@example.com' }), new TestHold())
