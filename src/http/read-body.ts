@@ -1,9 +1,13 @@
+import { isUtf8 } from 'node:buffer'
 import { refusal, RequestError } from './problem.js'
 
 /** 25 MB of attachments in base64, and their html. */
 export const BODY_LIMIT = 35_000_000
 
 const JSON_TYPE = /^application\/(?:[\w.-]+\+)?json(?:$|[ \t]*;)/i
+
+/** JSON is in UTF-8 (RFC 8259 8.1): one that says otherwise would be read as something its author never wrote. */
+const FOREIGN_CHARSET = /;\s*charset\s*=\s*(?!"?(?:utf-?8|us-ascii)"?\s*(?:;|$))/i
 
 /** A member of that name, never a text: checks further on would leave it out in silence, or trip over it. */
 const PROTO_KEY = /"(?:_|\\u005f){2}proto(?:_|\\u005f){2}"\s*:/i
@@ -15,6 +19,8 @@ export async function readJson(request: Request): Promise<unknown> {
   const type = request.headers.get('content-type')
   if (!type || !JSON_TYPE.test(type))
     throw new RequestError('content_type_unsupported', 'Send the body as JSON, with Content-Type: application/json.')
+  if (FOREIGN_CHARSET.test(type))
+    throw new RequestError('content_type_unsupported', 'Send the JSON in UTF-8: no other charset is read.')
   try {
     const json = JSON.parse(body) as unknown
     if (PROTO_KEY.test(body))
@@ -32,7 +38,7 @@ async function readText(request: Request): Promise<string> {
   const announced = request.headers.get('content-length')
   if (Number(announced) > BODY_LIMIT) throw tooLarge()
   // Whoever read the request off the wire holds the body to the length it announced, so it can be taken in one go.
-  if (announced !== null) return request.text()
+  if (announced !== null) return decode(Buffer.from(await request.arrayBuffer()))
   if (!request.body) return ''
   const chunks: Uint8Array[] = []
   let length = 0
@@ -41,7 +47,17 @@ async function readText(request: Request): Promise<string> {
     if (length > BODY_LIMIT) throw tooLarge()
     chunks.push(chunk)
   }
-  return new TextDecoder().decode(Buffer.concat(chunks))
+  return decode(Buffer.concat(chunks))
+}
+
+const BYTE_ORDER_MARK = '\uFEFF'
+
+/** A decoder puts question marks where it cannot read, and they would go out in an email. */
+function decode(bytes: Buffer): string {
+  if (!isUtf8(bytes))
+    throw new RequestError('json_malformed', 'The body is not UTF-8. JSON is sent in UTF-8, whatever its text is.')
+  const text = bytes.toString('utf8')
+  return text.startsWith(BYTE_ORDER_MARK) ? text.slice(1) : text
 }
 
 /** The bytes of a request as they come, for those who need not hold them all. */

@@ -32,7 +32,7 @@ export interface Asked {
   readonly key?: string | null
   readonly json?: unknown
   /** Sent as it is. */
-  readonly body?: string
+  readonly body?: string | Buffer<ArrayBuffer>
   readonly headers?: Readonly<Record<string, string>>
 }
 

@@ -96,6 +96,32 @@ describe.each(DATABASE_KINDS)('what is wrong with a request is said, on %s', (ki
     expect(JSON.stringify(secret.body)).not.toContain('secret-token')
   })
 
+  it('refuses what is not in UTF-8, instead of sending question marks', async () => {
+    const [before, after] = JSON.stringify({ ...LETTER, subject: '|' }).split('|') as [string, string]
+    const latin1 = Buffer.concat([Buffer.from(before), Buffer.from([0xff, 0xfe]), Buffer.from(after)])
+    for (const headers of [{}, { 'content-length': String(latin1.length) }])
+      expect((await api.call('POST /api/emails', { body: latin1, headers })).body).toMatchObject({
+        status: 400,
+        code: 'json_malformed',
+        detail: expect.stringContaining('not UTF-8'),
+      })
+    for (const charset of ['latin1', 'iso-8859-1', '"utf-16"'])
+      expect(
+        await api.call('POST /api/emails', {
+          body: JSON.stringify(LETTER),
+          headers: { 'content-type': `application/json; charset=${charset}` },
+        }),
+      ).toMatchObject({ status: 415, body: { code: 'content_type_unsupported' } })
+    await nothingAccepted()
+    for (const charset of ['UTF-8', '"utf-8"', 'utf8', 'utf-8; version=1'])
+      expect(
+        await api.call('POST /api/emails', {
+          body: `\uFEFF${JSON.stringify({ ...LETTER, subject: 'Grüße \uFFFD' })}`,
+          headers: { 'content-type': `application/json; charset=${charset}` },
+        }),
+      ).toMatchObject({ status: 202 })
+  })
+
   it('refuses what is not sent as JSON', async () => {
     const body = JSON.stringify(LETTER)
     for (const type of [
