@@ -3,6 +3,7 @@ import { parseEnv } from 'node:util'
 import { parseBrokerUrl } from './brokers/parse-broker-url.js'
 import { parseMailbox } from './domain/address.js'
 import { BATCH_SIZES } from './domain/campaign.js'
+import { ADMIN_NAME, findPasswordProblem } from './domain/dashboard-user.js'
 import { findClosest } from './domain/did-you-mean.js'
 import { formatDurationMs, parseDurationMs } from './domain/duration.js'
 import type { Mailbox } from './domain/message.js'
@@ -107,7 +108,7 @@ export const SETTINGS = {
     secret: 'whole',
   },
   POSTRIDER_ADMIN_PASSWORD: {
-    help: 'What the user admin of the dashboard logs in with; without it a link to choose a password is printed at the start.',
+    help: 'What the user admin of the dashboard logs in with, at least 10 characters; without it a link to choose a password is printed at the start.',
     fallback: '',
     secret: 'whole',
   },
@@ -162,7 +163,7 @@ export function parseConfig(environment: Environment): Config {
   const text = (name: SettingName) => readSetting(environment, name)
   return {
     settings: describeConfig(environment),
-    databaseUrl: parseDatabaseUrl(text('DATABASE_URL')),
+    databaseUrl: readDatabaseUrl('DATABASE_URL', text('DATABASE_URL')),
     dataDirectory: text('POSTRIDER_DATA'),
     brokerUrl: parseBrokerSetting(text('BROKER_URL')),
     workerConcurrency: whole('WORKER_CONCURRENCY', text('WORKER_CONCURRENCY'), 1, 10_000),
@@ -179,7 +180,7 @@ export function parseConfig(environment: Environment): Config {
     publicUrl: parsePublicUrl(text('PUBLIC_URL')) ?? `http://${text('HOST')}:${text('PORT')}`,
     secret: longEnough('POSTRIDER_SECRET', text('POSTRIDER_SECRET')),
     apiKey: longEnough('POSTRIDER_API_KEY', text('POSTRIDER_API_KEY')),
-    adminPassword: text('POSTRIDER_ADMIN_PASSWORD') || null,
+    adminPassword: readAdminPassword('POSTRIDER_ADMIN_PASSWORD', text('POSTRIDER_ADMIN_PASSWORD')),
     cronSecret: longEnough('CRON_SECRET', text('CRON_SECRET')),
     rateLimit: whole('RATE_LIMIT', text('RATE_LIMIT'), 1, 100_000),
     inlineDeadlineMs: whole('INLINE_DEADLINE_SECONDS', text('INLINE_DEADLINE_SECONDS'), 1, 60) * 1_000,
@@ -215,6 +216,14 @@ function longEnough(name: SettingName, text: string): string | null {
     'setting_invalid',
     `${name} must have at least ${SHORTEST_SECRET} characters${wrong ? ', and no spaces' : ''}.`,
   )
+}
+
+/** By the rule for every password people choose: this one opens as much. */
+export function readAdminPassword(name: string, text: string): string | null {
+  if (text === '') return null
+  const problem = findPasswordProblem(text, ADMIN_NAME)
+  if (problem !== null) throw new PostriderError('setting_invalid', `${name} ${problem}.`)
+  return text
 }
 
 /** As it is written in a setting, or taken apart as the library takes it too. */
@@ -259,8 +268,9 @@ function parseDkim(domain: string, selector: string, key: string): Config['dkim'
 
 function parsePublicUrl(text: string): string | null {
   if (text === '') return null
-  if (/^https?:\/\//.test(text) && URL.canParse(text)) return text.replace(/\/+$/, '')
-  throw invalid('PUBLIC_URL', text, 'a URL such as https://mail.example.com')
+  // Paths are written behind it, and would become part of a query or a fragment.
+  if (/^https?:\/\/[^?#]+$/.test(text) && URL.canParse(text)) return text.replace(/\/+$/, '')
+  throw invalid('PUBLIC_URL', text, 'a URL such as https://mail.example.com/post, without a query or a fragment')
 }
 
 function readSetting(environment: Environment, name: SettingName): string {
@@ -275,17 +285,23 @@ function readSetting(environment: Environment, name: SettingName): string {
   return environment[name]?.trim() || SETTINGS[name].fallback
 }
 
+/** Nobody waits longer for an email, and the database has no dates for what is far longer. */
+const LONGEST_WAIT_MS = 365 * 86_400_000
+
 function parsePolicies(environment: Environment): RetryPolicies {
   const parse = (name: RetryPolicyName): RetryPolicy => {
     const suffix = name.toUpperCase() as Uppercase<RetryPolicyName>
     const waitsName = `RETRY_${suffix}` as const
-    const waitsMs = readSetting(environment, waitsName)
-      .split(',')
-      .map((part) => {
-        const wait = parseDurationMs(part)
-        if (wait === null) throw invalid(waitsName, part, 'waits such as 30s,5m,1h')
-        return wait
-      })
+    const text = readSetting(environment, waitsName)
+    const waitsMs = text.split(',').map((part) => {
+      const wait = parseDurationMs(part)
+      if (part.trim() === '')
+        throw invalid(waitsName, text, 'waits such as 30s,5m,1h: there is nothing beside one of the commas')
+      if (wait === null) throw invalid(waitsName, part, 'waits such as 30s,5m,1h')
+      if (wait > LONGEST_WAIT_MS)
+        throw invalid(waitsName, part.trim(), `waits of at most ${formatDurationMs(LONGEST_WAIT_MS)} each`)
+      return wait
+    })
     const maxName = `MAX_ATTEMPTS_${suffix}` as const
     const maxAttempts = whole(maxName, readSetting(environment, maxName), 1, 100)
     return { ...RETRY_POLICIES[name], waitsMs, maxAttempts }
@@ -293,12 +309,13 @@ function parsePolicies(environment: Environment): RetryPolicies {
   return { outreach: parse('outreach'), transactional: parse('transactional'), standard: parse('standard') }
 }
 
-function parseDatabaseUrl(text: string): string | null {
-  if (!text) return null
-  if (/^postgres(ql)?:\/\//.test(text) && URL.canParse(text)) return text
+/** Null: the embedded database. Never repeated in the refusal, since it may have a password in it. */
+export function readDatabaseUrl(name: string, text: unknown): string | null {
+  if (text === '') return null
+  if (typeof text === 'string' && /^postgres(ql)?:\/\//.test(text) && URL.canParse(text)) return text
   throw new PostriderError(
     'setting_invalid',
-    'DATABASE_URL must be a URL like postgres://user:password@host:5432/database. Leave it empty for the embedded database.',
+    `${name} must be a URL like postgres://user:password@host:5432/database. Leave it empty for the embedded database.`,
   )
 }
 
