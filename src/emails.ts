@@ -3,10 +3,12 @@ import type { Email, EmailSummary } from './db/emails.js'
 import type { EmailFilter } from './db/email-filter.js'
 import { WAKE_CHANNEL } from './db/wake-channel.js'
 import type { NewEmail } from './domain/new-email.js'
-import { PostriderError } from './errors.js'
+import { type Problem, PostriderError } from './errors.js'
 import { readId, showId } from './id.js'
+import { checkEmails, checkSendOptions } from './library-input.js'
 import type { Context } from './operations/context.js'
 import { decideEmail } from './operations/decide-email.js'
+import { readInstant } from './operations/prepare-email.js'
 import { readEmail, readEmails } from './operations/read-emails.js'
 import { sendEmails, type SendOptions, type SentEmail } from './operations/send-emails.js'
 
@@ -27,7 +29,8 @@ export interface Emails {
   /** Throws `email_conflict` once it is on the wire. */
   cancel(id: string): Promise<Email>
   retry(id: string): Promise<Email>
-  reschedule(id: string, at: Date): Promise<Email>
+  /** Refused as `email_invalid` when it expires before that. */
+  reschedule(id: string, at: Date | string): Promise<Email>
   /** For an email nobody can decide about: it went out, or it is sent again. */
   resolve(id: string, outcome: 'sent' | 'resend'): Promise<Email>
 }
@@ -50,10 +53,17 @@ export function createEmails(context: Context, workspaceId: string, deadlineMs: 
     shown(await decideEmail(context, workspaceId, idOf(id), decision, { ...LIBRARY, ...(at && { at }) }))
 
   return {
-    async send({ idempotencyKey, ...email }, { tx } = {}) {
+    async send({ idempotencyKey, ...email }, options = {}) {
+      checkSendOptions(options, ['tx'])
+      checkEmails([email], { batch: false })
+      const { tx } = options
       return (await send([email], tx, { idempotencyKey }))[0]!
     },
-    sendBatch: (emails, { tx, idempotencyKey } = {}) => send(emails, tx, { idempotencyKey, batch: true }),
+    async sendBatch(emails, options = {}) {
+      checkSendOptions(options, ['tx', 'idempotencyKey'])
+      checkEmails(emails, { batch: true })
+      return send(emails, options.tx, { idempotencyKey: options.idempotencyKey, batch: true })
+    },
     async get(id) {
       const email = await readEmail(context, workspaceId, readId('em', id) ?? '')
       return email && shown(email)
@@ -64,7 +74,7 @@ export function createEmails(context: Context, workspaceId: string, deadlineMs: 
     },
     cancel: (id) => decide(id, 'cancel'),
     retry: (id) => decide(id, 'retry'),
-    reschedule: (id, at) => decide(id, 'reschedule', at),
+    reschedule: async (id, at) => decide(id, 'reschedule', instantOf(at)),
     resolve: (id, outcome) => decide(id, outcome),
   }
 }
@@ -73,4 +83,11 @@ function idOf(id: string): string {
   const known = readId('em', id)
   if (known === null) throw new PostriderError('email_not_found', `There is no email ${JSON.stringify(id)}.`)
   return known
+}
+
+function instantOf(given: Date | string): Date {
+  const refuse = (path: Problem['path'], detail: string): never => {
+    throw new PostriderError('email_invalid', `The new time ${detail}.`, { problems: [{ path, detail }] })
+  }
+  return readInstant(given, 'scheduledAt', refuse) ?? refuse(['scheduledAt'], 'is needed')
 }

@@ -11,6 +11,7 @@ export const ERROR_CODES = {
   schema_outdated: 'The database schema is older than this version of Postrider.',
   schema_newer: 'The database schema is newer than this version of Postrider.',
   migration_edited: 'A migration that was applied differs from the one shipped.',
+  transaction_invalid: 'What was given as a transaction is none.',
   action_invalid: 'An action to schedule is not valid.',
   action_not_found: 'There is no such action.',
   action_conflict: 'The action is in a state that does not allow this.',

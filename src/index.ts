@@ -1,4 +1,4 @@
-export { createPostrider } from './compose.js'
+export { createPostrider } from './create-postrider.js'
 export type { Postrider, PostriderOptions } from './postrider.js'
 export type { CancelFilter } from './db/cancel-actions.js'
 export type { DrizzleTransaction, QueryRunner, Sql } from './db/client.js'

@@ -19,6 +19,7 @@ const EXIT_CODES: Readonly<Record<ErrorCode, number>> = {
   schema_outdated: CONFLICT,
   schema_newer: CONFLICT,
   migration_edited: CONFLICT,
+  transaction_invalid: USAGE,
   action_invalid: USAGE,
   action_not_found: NOT_FOUND,
   action_conflict: CONFLICT,

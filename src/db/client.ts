@@ -187,14 +187,25 @@ export interface DrizzleTransaction {
 }
 
 /** Lets our statements run inside a transaction the caller opened: on its own `pg` client, or through Drizzle. */
-export const joinTransaction = (tx: QueryRunner | DrizzleTransaction, now = 'now()'): Sql => ({
-  now,
+export function joinTransaction(tx: QueryRunner | DrizzleTransaction, now = 'now()'): Sql {
   // Drizzle's transaction has a `query` as well, but it is not a function.
-  query: (text, values) =>
-    typeof (tx as QueryRunner).query === 'function'
-      ? run(tx as QueryRunner, text, values)
-      : runInDrizzle(tx as DrizzleTransaction, text, values),
-})
+  const isClient = typeof (tx as QueryRunner).query === 'function'
+  if (!isClient && typeof (tx as DrizzleTransaction).execute !== 'function') throw noTransaction('is neither')
+  // Each runs a statement wherever there is room, and what it wrote stays when the caller's own transaction is undone.
+  if ('totalCount' in tx && 'idleCount' in tx) throw noTransaction('is a pool')
+  if ('$client' in tx) throw noTransaction('is a whole database of Drizzle')
+  return {
+    now,
+    query: (text, values) =>
+      isClient ? run(tx as QueryRunner, text, values) : runInDrizzle(tx as DrizzleTransaction, text, values),
+  }
+}
+
+const noTransaction = (what: string) =>
+  new PostriderError(
+    'transaction_invalid',
+    `tx must be a pg client on which BEGIN was run, or the transaction Drizzle hands to its callback; this ${what}.`,
+  )
 
 async function runInDrizzle<Row>(tx: DrizzleTransaction, text: string, values: readonly unknown[] = []) {
   // Loaded by who has it in use already: for everybody else it is a fifth of what there is to load at the start.

@@ -63,6 +63,49 @@ export interface CalendarEvent {
   readonly attendees?: readonly { readonly name?: string; readonly address: string }[]
 }
 
+const namesOf = <T extends object>(fields: Readonly<Record<keyof T, true>>): readonly string[] => Object.keys(fields)
+
+/** Every name there is, by what has it. */
+export const FIELDS_OF_EMAIL = {
+  email: namesOf<NewEmail>({
+    from: true,
+    to: true,
+    cc: true,
+    bcc: true,
+    replyTo: true,
+    subject: true,
+    template: true,
+    html: true,
+    text: true,
+    headers: true,
+    attachments: true,
+    calendar: true,
+    tags: true,
+    scheduledAt: true,
+    expiresAt: true,
+    delivery: true,
+    onUncertain: true,
+    retryPolicy: true,
+    senderId: true,
+  }),
+  attachment: namesOf<NewAttachment>({ filename: true, content: true, contentType: true, contentId: true }),
+  tag: namesOf<Tag>({ name: true, value: true }),
+  template: namesOf<NonNullable<NewEmail['template']>>({ id: true, variables: true }),
+  calendar: ['method', 'ics', 'event'],
+  event: namesOf<CalendarEvent>({
+    uid: true,
+    sequence: true,
+    title: true,
+    startsAt: true,
+    endsAt: true,
+    timezone: true,
+    location: true,
+    description: true,
+    organizer: true,
+    attendees: true,
+  }),
+} as const
+
 export const DELIVERIES = ['queue', 'inline'] as const
 
 export const EMAIL_LIMITS = {

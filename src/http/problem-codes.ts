@@ -31,6 +31,7 @@ const STATUS_OF: Readonly<Record<ErrorCode, number>> = {
   schema_outdated: 503,
   schema_newer: 503,
   migration_edited: 500,
+  transaction_invalid: 500,
   action_invalid: 422,
   action_not_found: 404,
   action_conflict: 409,
