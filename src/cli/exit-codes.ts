@@ -1,5 +1,5 @@
 import { CommanderError } from 'commander'
-import { isDatabaseUnavailable } from '../db/client.js'
+import { explainForbidden, isDatabaseUnavailable } from '../db/client.js'
 import { type ErrorCode, PostriderError } from '../errors.js'
 import { CommandError, NOT_FOUND, UNAVAILABLE, USAGE } from './command-error.js'
 
@@ -68,16 +68,20 @@ export function exitCodeOf(error: unknown): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : USAGE
   if (error instanceof CommandError) return error.exitCode
   if (error instanceof PostriderError) return EXIT_CODES[error.code] ?? FAILURE
-  return isDatabaseUnavailable(error) ? UNAVAILABLE : FAILURE
+  return isDatabaseUnavailable(error) || explainForbidden(error) ? UNAVAILABLE : FAILURE
 }
 
 const isExpected = (error: unknown) =>
-  error instanceof PostriderError || error instanceof CommandError || isDatabaseUnavailable(error)
+  error instanceof PostriderError ||
+  error instanceof CommandError ||
+  isDatabaseUnavailable(error) ||
+  explainForbidden(error) !== null
 
 /** One sentence for people. The stack of a bug is worth having, but only for whoever asks for it. */
 export function reportError(error: unknown): void {
   const message =
-    error instanceof Error ? error.message || String((error as NodeJS.ErrnoException).code) : String(error)
+    explainForbidden(error) ??
+    (error instanceof Error ? error.message || String((error as NodeJS.ErrnoException).code) : String(error))
   process.stderr.write(`postrider: ${message}\n`)
   if (error instanceof Error && !isExpected(error)) {
     if (process.env['LOG_LEVEL'] === 'debug') process.stderr.write(`${error.stack ?? ''}\n`)

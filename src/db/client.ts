@@ -344,3 +344,11 @@ export function isDatabaseUnavailable(error: unknown): boolean {
     error.message,
   )
 }
+
+/** What to do when the role we log in as may not do what it has to; null when that is not what is wrong. */
+export function explainForbidden(error: unknown): string | null {
+  if (!(error instanceof Error) || (error as { code?: unknown }).code !== INSUFFICIENT_PRIVILEGE) return null
+  return `The role in DATABASE_URL lacks rights in the database (${error.message}). Use the role that owns the schema postrider, or grant this one all on the schema and its tables; to make the schema, a role needs CREATE on the database.`
+}
+
+const INSUFFICIENT_PRIVILEGE = '42501'

@@ -1,5 +1,5 @@
 import { readBacklog } from '../db/actions.js'
-import type { Database } from '../db/client.js'
+import { type Database, explainForbidden } from '../db/client.js'
 import { readSchemaStatus } from '../db/migrate.js'
 import { type OpenDatabase, openDatabase } from '../db/open-database.js'
 import { formatDurationMs } from '../domain/duration.js'
@@ -39,6 +39,10 @@ export async function examine({ databaseUrl, dataDirectory, log, further }: Exam
       schema,
       ...(schema.verdict === 'ok' ? [...(await examineBacklog(db)), ...(await further(db))] : []),
     ]
+  } catch (error) {
+    const text = explainForbidden(error)
+    if (text === null) throw error
+    return [{ subject: 'database', verdict: 'problem', text }]
   } finally {
     await opened.close()
   }

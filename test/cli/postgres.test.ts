@@ -57,6 +57,31 @@ test('work, serve, a command and doctor refuse a database without the schema, mi
   })
 })
 
+test('a role without rights is told so in one sentence, and doctor finds it', async () => {
+  const { adminUrl } = inject('template')
+  const role = `nobody_${randomUUID().slice(0, 8)}`
+  await withAdminConnection(adminUrl, (client) => client.query(`create role ${role} login password 'nothing'`))
+  try {
+    const as = (url: string) => Object.assign(new URL(url), { username: role, password: 'nothing' }).href
+    const env = { DATABASE_URL: as(await fileDatabase()), POSTRIDER_SECRET, PORT: '0' }
+    for (const command of [['start'], ['emails', 'list']]) {
+      const refused = await cli.run(command, env)
+      expect(refused).toMatchObject({ code: 5, stdout: '' })
+      expect(refused.stderr).toMatch(/^postrider: The role in DATABASE_URL lacks rights .*\(permission denied .*\n$/)
+    }
+    const doctor = await cli.run(['doctor'], env)
+    expect(doctor).toMatchObject({ code: 1, stderr: '' })
+    expect(doctor.stdout).toMatch(/^FAIL {2}database .*lacks rights/m)
+    await withEmptyDatabase(async (url) => {
+      const refused = await cli.run(['migrate'], { ...env, DATABASE_URL: as(url) })
+      expect(refused.code).toBe(5)
+      expect(refused.stderr).toMatch(/lacks rights .* needs CREATE on the database/)
+    })
+  } finally {
+    await withAdminConnection(adminUrl, (client) => client.query(`drop role ${role}`))
+  }
+})
+
 test('several that migrate at once do not disturb each other', async () => {
   await withEmptyDatabase(async (url) => {
     const results = await Promise.all([1, 2, 3].map(() => cli.run(['migrate', '--json'], { DATABASE_URL: url })))
