@@ -1,3 +1,4 @@
+import { sayProblems } from '../domain/say-problem.js'
 import { z } from '@hono/zod-openapi'
 import { isDatabaseUnavailable } from '../db/client.js'
 import { type Problem, PostriderError } from '../errors.js'
@@ -37,10 +38,7 @@ export const fromOperation = (problems: readonly Problem[]): InputProblem[] =>
 /** All of them in one sentence, or the first few; null if there are none. */
 export function describeProblems(problems: readonly InputProblem[]): string | null {
   if (problems.length === 0) return null
-  const shown = problems
-    .slice(0, 5)
-    .map(({ path, detail }) => `${path.length === 0 ? 'the body' : path.join('.').slice(0, 100)} ${detail}`)
-  return `${shown.join('; ')}${problems.length > 5 ? `; and ${problems.length - 5} more` : ''}.`
+  return `${sayProblems(problems)}.`
 }
 
 /** A request that is wrong in these places. */

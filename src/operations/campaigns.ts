@@ -13,6 +13,7 @@ import { findSequence } from '../db/sequences.js'
 import { findTemplate } from '../db/templates.js'
 import { parseMailbox } from '../domain/address.js'
 import { BATCH_SIZES } from '../domain/campaign.js'
+import { sayProblems } from '../domain/say-problem.js'
 import { type Problem, PostriderError } from '../errors.js'
 import { newId, showId } from '../id.js'
 import type { Context } from './context.js'
@@ -125,11 +126,7 @@ async function readFields(
   const expiresAt = input.expiresAt === undefined ? (known?.expiresAt ?? null) : input.expiresAt
   if (scheduledAt && expiresAt && expiresAt <= scheduledAt) refuse('expiresAt', 'must be later than the scheduled time')
   if (problems.length > 0)
-    throw new PostriderError(
-      'campaign_invalid',
-      `The campaign cannot be kept: ${problems.map(({ path, detail }) => `${path.join('.')} ${detail}`).join('; ')}.`,
-      { problems },
-    )
+    throw new PostriderError('campaign_invalid', `The campaign cannot be kept: ${sayProblems(problems)}.`, { problems })
   const followPace = input.followPace ?? known?.followPace ?? false
   const content = { name, listId, templateId, sequenceId, senderId, senderIds, replyTo }
   return { ...content, batchSize, hourlyLimit, followPace, scheduledAt, expiresAt }

@@ -11,6 +11,7 @@ import { countUnwilling } from '../db/list-members.js'
 import { findList, joinList } from '../db/lists.js'
 import { carryOptOuts } from '../db/opt-outs.js'
 import { foldAddress, parseMailbox } from '../domain/address.js'
+import { sayProblems } from '../domain/say-problem.js'
 import {
   type ContactInput,
   findAttributesProblem,
@@ -178,11 +179,7 @@ function findCrowded(given: readonly NewContact[], saved: readonly UpsertedConta
 
 function refuse(problems: readonly Problem[]): void {
   if (problems.length === 0) return
-  throw new PostriderError(
-    'contact_invalid',
-    problems.map(({ path, detail }) => `${path.join('.')} ${detail}`).join('; '),
-    { problems },
-  )
+  throw new PostriderError('contact_invalid', sayProblems(problems), { problems })
 }
 
 const noSuchContact = () => new PostriderError('contact_not_found', 'There is no such contact.')

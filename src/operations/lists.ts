@@ -1,3 +1,4 @@
+import { sayProblems } from '../domain/say-problem.js'
 import { findMember, type Member } from '../db/list-members.js'
 import { deleteList, findCampaignsOf, findList, insertList, leaveList, type List, updateList } from '../db/lists.js'
 import { deleteOptOut, insertOptOut } from '../db/opt-outs.js'
@@ -85,12 +86,7 @@ function readFields({ name, description }: ListInput, known: List | null) {
     })
   if (description && (description.length > LONGEST_DESCRIPTION || description.includes('\0')))
     problems.push({ path: ['description'], detail: `must be at most ${LONGEST_DESCRIPTION} characters` })
-  if (problems.length > 0)
-    throw new PostriderError(
-      'list_invalid',
-      problems.map(({ path, detail }) => `${path.join('.')} ${detail}`).join('; '),
-      { problems },
-    )
+  if (problems.length > 0) throw new PostriderError('list_invalid', sayProblems(problems), { problems })
   return { name: chosen!, description: description === undefined ? (known?.description ?? null) : description }
 }
 

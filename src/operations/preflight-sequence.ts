@@ -9,6 +9,7 @@ import { findTemplate } from '../db/templates.js'
 import { getNextSendingSlot, OPEN_PACE } from '../domain/pace.js'
 import { checkPace } from '../domain/read-pace.js'
 import type { SequenceGraph } from '../domain/sequence.js'
+import { sayProblem } from '../domain/say-problem.js'
 import type { Context } from './context.js'
 import { type Check, checkSender, checkTemplate, say } from './launch-checks.js'
 
@@ -57,8 +58,7 @@ const sends = ({ nodes }: SequenceGraph) => nodes.flatMap((node) => (node.type =
 function checkSlots(sender: Sender, from: Date): Check {
   const pace = sender.pace ?? OPEN_PACE
   const [problem] = checkPace(pace)
-  if (problem)
-    return say('window', 'error', `The pace of ${sender.address}: ${problem.path.join('.')} ${problem.detail}.`)
+  if (problem) return say('window', 'error', `The pace of ${sender.address}: ${sayProblem(problem)}.`)
   const slot = getNextSendingSlot(pace, from)
   return slot
     ? say('window', 'ok', `The window of ${sender.address} is open from ${slot.toISOString()}.`)

@@ -11,6 +11,7 @@ import { readEmailStatuses } from '../db/email-statuses.js'
 import type { Json } from '../domain/action.js'
 import type { EmailStatus } from '../domain/email-status.js'
 import type { NewEmail } from '../domain/new-email.js'
+import { sayProblems } from '../domain/say-problem.js'
 import { type Problem, PostriderError } from '../errors.js'
 import { applyTemplates } from './apply-templates.js'
 import type { Context } from './context.js'
@@ -126,11 +127,7 @@ async function prepareAll(
   return { emails, refused }
 }
 
-const describe = (problems: readonly Problem[]) =>
-  `The email cannot be sent: ${problems
-    .slice(0, 5)
-    .map(({ path, detail }) => `${path.join('.')} ${detail}`)
-    .join('; ')}${problems.length > 5 ? `; and ${problems.length - 5} more` : ''}.`
+const describe = (problems: readonly Problem[]) => `The email cannot be sent: ${sayProblems(problems, 'emails')}.`
 
 function readKey(key: string | undefined): string | null {
   if (key === undefined) return null

@@ -14,6 +14,7 @@ import { foldAddress, parseMailbox } from '../domain/address.js'
 import { localDayOf, type Pace } from '../domain/pace.js'
 import { type PaceInput, readPace } from '../domain/read-pace.js'
 import type { DkimKey } from '../domain/sender-credentials.js'
+import { sayProblems } from '../domain/say-problem.js'
 import { type Problem, PostriderError } from '../errors.js'
 import { newId } from '../id.js'
 import type { Context } from './context.js'
@@ -101,12 +102,7 @@ async function readFields(context: Context, input: SenderInput, known: Sender | 
   if (input.isDefault === false && known?.isDefault)
     problems.push({ path: ['isDefault'], detail: 'make another sender the default instead' })
   const pace = input.pace === undefined ? (known?.pace ?? null) : input.pace && readPaceOf(input.pace, problems)
-  if (problems.length > 0)
-    throw new PostriderError(
-      'sender_invalid',
-      problems.map(({ path, detail }) => `${path.join('.')} ${detail}`).join('; '),
-      { problems },
-    )
+  if (problems.length > 0) throw new PostriderError('sender_invalid', sayProblems(problems), { problems })
   const address = mailbox?.address ?? known!.address
   return {
     name: input.name === undefined ? (mailbox?.name ?? known?.name ?? null) : input.name,

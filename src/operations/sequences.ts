@@ -13,6 +13,7 @@ import {
 } from '../db/sequences.js'
 import { readSequence } from '../domain/read-sequence.js'
 import type { SequenceGraph } from '../domain/sequence.js'
+import { sayProblems } from '../domain/say-problem.js'
 import { type Problem, PostriderError } from '../errors.js'
 import { newId } from '../id.js'
 import type { Context } from './context.js'
@@ -162,11 +163,7 @@ const isSame = (graph: SequenceGraph, known: SequenceGraph): boolean =>
   isDeepStrictEqual(JSON.parse(JSON.stringify(graph)), known)
 
 const invalidSequence = (problems: readonly Problem[]) =>
-  new PostriderError(
-    'sequence_invalid',
-    `The sequence is not valid: ${problems.map(({ path, detail }) => `${path.join('.')} ${detail}`).join('; ')}.`,
-    { problems },
-  )
+  new PostriderError('sequence_invalid', `The sequence is not valid: ${sayProblems(problems)}.`, { problems })
 
 export const noSuchSequence = () => new PostriderError('sequence_not_found', 'There is no such sequence.')
 const nameTaken = () => new PostriderError('sequence_conflict', 'Another sequence of this workspace has this name.')

@@ -1,3 +1,4 @@
+import { sayProblems } from '../domain/say-problem.js'
 import {
   deleteTemplate,
   findTemplate,
@@ -90,11 +91,7 @@ function readFields(input: TemplateInput, known: Template | null): { name: strin
 }
 
 export const invalidTemplate = (problems: readonly Problem[]) =>
-  new PostriderError(
-    'template_invalid',
-    `The template is not valid: ${problems.map(({ path, detail }) => `${path.join('.')} ${detail}`).join('; ')}.`,
-    { problems },
-  )
+  new PostriderError('template_invalid', `The template is not valid: ${sayProblems(problems)}.`, { problems })
 
 export const noSuchTemplate = () => new PostriderError('template_not_found', 'There is no such template.')
 const nameTaken = () => new PostriderError('template_conflict', 'Another template of this workspace has this name.')

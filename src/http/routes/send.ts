@@ -31,7 +31,7 @@ const batchAnswer = z
 const batchSchema = z
   .array(z.unknown())
   .min(1, 'needs at least one email')
-  .max(BATCH_LIMIT, `at most ${BATCH_LIMIT} emails`)
+  .max(BATCH_LIMIT, `may hold at most ${BATCH_LIMIT} emails`)
   .openapi({ type: 'array', items: { $ref: '#/components/schemas/NewEmail' }, minItems: 1, maxItems: BATCH_LIMIT })
 
 export const sendEndpoints: readonly Endpoint[] = [
