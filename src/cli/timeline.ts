@@ -49,7 +49,7 @@ function attempts(email: Email): Moment[] {
 }
 
 const evidenceOf = (attempt: RecordedAttempt): string[] => [
-  [attempt.code, attempt.enhancedCode, attempt.reply].filter((part) => part !== null && part !== '').join(' '),
+  replyOf(attempt),
   [
     `reached ${attempt.phase}`,
     ...(attempt.remoteHost === null ? [] : [`at ${attempt.remoteHost}`]),
@@ -58,6 +58,14 @@ const evidenceOf = (attempt: RecordedAttempt): string[] => [
   ].join(' '),
   `by ${attempt.worker}`,
 ]
+
+/** A server's reply mostly begins with its codes. They are said once, and also where it leaves them out. */
+function replyOf({ code, enhancedCode, reply }: RecordedAttempt): string {
+  const codes = [code, enhancedCode].filter((part) => part !== null).map(String)
+  let said = reply.trim()
+  for (const part of codes) if (`${said} `.startsWith(`${part} `)) said = said.slice(part.length).trim()
+  return [...codes, said].filter((part) => part !== '').join(' ')
+}
 
 const formatMs = (ms: number) => (ms < 1_000 ? `${Math.round(ms)} ms` : `${(ms / 1_000).toFixed(1)} s`)
 
