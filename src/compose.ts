@@ -229,6 +229,7 @@ export async function createPostrider(options: PostriderOptions = {}): Promise<P
       rateLimit: options.rateLimit ?? 1_000,
       inlineDeadlineMs: options.inlineDeadlineMs ?? INLINE_DEADLINE_MS,
       isReady: () => ready,
+      publicUrl,
       settings: options.settings ?? [],
       database: options.databaseUrl ? 'postgresql' : 'embedded',
       broker: options.brokerUrl ? new URL(options.brokerUrl).protocol.replace(':', '') : null,

@@ -18,6 +18,8 @@ export interface AppOptions {
   readonly retryPolicies: RetryPolicies
   /** Where the built dashboard is, unless it is where the build of this package puts it. */
   readonly dashboardDirectory?: string
+  /** Where people reach this. */
+  readonly publicUrl: string
   /** The settings in force, without secrets; none when it was composed by a program. */
   readonly settings?: readonly { readonly name: string; readonly value: string; readonly source: string }[]
   readonly database?: 'embedded' | 'postgresql'

@@ -44,6 +44,7 @@ export function createApp(options: AppOptions): App {
       answerRequest(endpoint, options, gate),
     )
   const dashboard = createDashboardFiles(options.dashboardDirectory)
+  app.get('/', (c, next) => (asksForJson(c.req.header('accept')) ? next() : c.redirect(adminFrom(options.publicUrl))))
   for (const path of ['/admin', '/admin/*']) app.get(path, (c) => dashboard.answer(c.req.raw, c.req.path))
 
   const explain = (error: unknown, requestId: string, userAgent: string | undefined) => {
@@ -73,6 +74,15 @@ export function createApp(options: AppOptions): App {
       return keys.close()
     },
   }
+}
+
+/** A browser asks for a page, and curl for anything. */
+const asksForJson = (accept = '') => /\bjson\b/i.test(accept) && !/\bhtml\b/i.test(accept)
+
+/** Behind a proxy that takes a prefix away, only PUBLIC_URL knows it; else it is beside where the browser is. */
+const adminFrom = (publicUrl: string) => {
+  const prefix = new URL(publicUrl).pathname.replace(/\/$/, '')
+  return prefix === '' ? './admin' : `${prefix}/admin`
 }
 
 const SHAPES = ENDPOINTS.map(({ method, path }) => ({

@@ -211,6 +211,7 @@ describe.each(DATABASE_KINDS)('what people did is written down, on %s', (kind) =
     context: api.mail.context,
     metrics: {} as Parameters<typeof createApp>[0]['metrics'],
     apiKey: null,
+    publicUrl: 'http://127.0.0.1:3400',
     adminPassword: ADMIN_PASSWORD,
     cronSecret: null,
     rateLimit: 1_000,

@@ -28,6 +28,7 @@ describe.each(DATABASE_KINDS)('operating the API, on %s', (kind) => {
       retryPolicies: RETRY_POLICIES,
       apiKey: API_KEY,
       adminPassword: null,
+      publicUrl: 'http://127.0.0.1:3400',
       cronSecret: CRON_SECRET,
       rateLimit: 1_000,
       inlineDeadlineMs: 1_000,
@@ -47,6 +48,20 @@ describe.each(DATABASE_KINDS)('operating the API, on %s', (kind) => {
     const ticked = await api.call('POST /api/cron/send-emails', { key: CRON_SECRET })
     expect(ticked.body).toMatchObject({ object: 'tick', counts: { done: 1 } })
     expect((await api.call(`GET /api/emails/${body.id}`)).body.status).toBe('sent')
+  })
+
+  it('leads people to the dashboard, and tells programs that there is nothing', async () => {
+    const ask = async (publicUrl: string, accept: string) => {
+      const { status, headers } = await appWith({ publicUrl }).app.fetch(
+        new Request('http://localhost/', { headers: { accept } }),
+      )
+      return [status, headers.get('location')]
+    }
+    const browser = 'text/html,application/xhtml+xml,*/*;q=0.8'
+    expect(await ask('http://localhost:3400', browser)).toEqual([302, './admin'])
+    expect(await ask('https://example.com/mail', browser)).toEqual([302, '/mail/admin'])
+    expect(await ask('http://localhost:3400', '*/*')).toEqual([302, './admin'])
+    expect(await ask('http://localhost:3400', 'application/json')).toEqual([404, null])
   })
 
   it('has no cron without its secret, and one tick at a time with it', async () => {

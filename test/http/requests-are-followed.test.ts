@@ -87,6 +87,7 @@ describe('requests are followed', () => {
       retryPolicies: RETRY_POLICIES,
       apiKey: API_KEY,
       adminPassword: null,
+      publicUrl: 'http://127.0.0.1:3400',
       cronSecret: null,
       rateLimit: 100,
       inlineDeadlineMs: 1_000,

@@ -209,7 +209,7 @@ describe.each(DATABASE_KINDS)('what is wrong with a request is said, on %s', (ki
 
   it('says what there is instead of what was asked for', async () => {
     expect((await api.call('GET /api/nothing')).body).toMatchObject({ status: 404, code: 'not_found' })
-    expect((await api.call('GET /')).status).toBe(404)
+    expect((await api.call('GET /', { headers: { accept: 'application/json' } })).status).toBe(404)
     expect((await api.call('GET /api/emails/')).status).toBe(404)
     const put = await api.call('PUT /api/emails/em_1', { json: {} })
     expect([put.status, put.headers.get('allow')]).toEqual([405, 'GET, PATCH, HEAD'])
