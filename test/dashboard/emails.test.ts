@@ -38,6 +38,18 @@ describe('the email queue', () => {
     expect(await dashboard.findObstacles(page)).toEqual([])
   })
 
+  it('is as wide as the screen however long a tag is', async () => {
+    const id = await send('Tagged', { tags: [{ name: 'n'.repeat(200), value: 'v'.repeat(200) }] })
+    for (const width of [390, 1280]) {
+      const page = await dashboard.open(`/emails/${id}`, { width })
+      await page.getByText('v'.repeat(200)).waitFor()
+      const room = await page.evaluate<{ wide: number; seen: number }>(
+        `({ wide: document.documentElement.scrollWidth, seen: document.documentElement.clientWidth })`,
+      )
+      expect(room.wide).toBe(room.seen)
+    }
+  })
+
   it('leads from a failure to a retry to sent, and tells the story', async () => {
     dashboard.answer('dot', '554 5.7.1 refused by policy')
     await send('Unwelcome')

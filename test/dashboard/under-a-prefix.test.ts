@@ -95,6 +95,10 @@ async function lookAround(dashboard: Dashboard, origin: string): Promise<void> {
   const asked: string[] = []
   page.on('request', (made) => asked.push(made.url().split('?')[0]!))
 
+  // What has no page of its own leads to the dashboard.
+  await page.goto(`${origin}${PREFIX}/`)
+  await page.getByLabel('Password').waitFor()
+  expect(await page.title()).toBe('Log in · Postrider')
   // As people type it, without a slash at its end.
   await page.goto(`${origin}${PREFIX}/admin`)
   await logIn(page)
@@ -103,6 +107,7 @@ async function lookAround(dashboard: Dashboard, origin: string): Promise<void> {
 
   await page.getByRole('link', { name: 'Email queue' }).click()
   await title(page, 'Email queue').waitFor()
+  expect(await page.title()).toBe('Email queue · Postrider')
   expect(page.url()).toBe(`${origin}${PREFIX}/admin/email-queue`)
   await page
     .getByRole('status')

@@ -19,6 +19,11 @@ export const Badge = ({ mood = 'plain', children }: { readonly mood?: Mood; read
   </span>
 )
 
+/** For what somebody else named, as long as they liked and without a space. */
+export const LongBadge = ({ children }: { readonly children: ReactNode }) => (
+  <span className={`min-w-0 rounded-lg px-2 py-0.5 text-xs font-medium break-all ${MOODS.plain}`}>{children}</span>
+)
+
 /** One mood per word of the product, wherever it is shown: states of emails, campaigns, senders, walks, imports. */
 const STATUS_MOODS: Readonly<Record<string, Mood>> = {
   sent: 'good',

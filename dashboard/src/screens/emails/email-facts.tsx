@@ -3,7 +3,7 @@ import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { api, ask } from '../../api/client'
 import type { Shape } from '../../api/types'
-import { Badge } from '../../ui/badge'
+import { LongBadge } from '../../ui/badge'
 import { CopyButton } from '../../ui/code'
 import { Facts, Panel } from '../../ui/panel'
 import { Time } from '../../ui/time'
@@ -54,9 +54,9 @@ export function EmailFacts({ email }: { readonly email: Email }) {
       'Tags',
       <span key="tags" className="flex flex-wrap gap-1">
         {email.tags.map(({ name, value }) => (
-          <Badge key={name}>
+          <LongBadge key={name}>
             {name}: {value}
-          </Badge>
+          </LongBadge>
         ))}
       </span>,
     ],
