@@ -40,7 +40,7 @@ const rank = ({ moduleId }: TestSpecification): number => {
   return place === -1 ? LONGEST.length : place
 }
 
-const isSharing = ({ project }: TestSpecification): boolean => project.config.isolate === false
+const isSharing = ({ project }: TestSpecification): boolean => !project.config.isolate
 
 export class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
