@@ -1,4 +1,4 @@
-import { readAdminPassword, readDatabaseUrl } from './config.js'
+import { readDatabaseUrl } from './config.js'
 import { FIELDS_OF_EMAIL, type NewEmail } from './domain/new-email.js'
 import { type FieldProblem, type Path, readFields, suggest } from './domain/read-fields.js'
 import { sayProblems } from './domain/say-problem.js'
@@ -54,7 +54,6 @@ export function checkOptions(options: PostriderOptions): void {
         `${name} is not an option of createPostrider${suggest(name, OPTIONS)}.`,
       )
   readDatabaseUrl('databaseUrl', options.databaseUrl ?? '')
-  readAdminPassword('adminPassword', options.adminPassword ?? '')
 }
 
 /** Of one email, or of those of a batch, which are numbered. */

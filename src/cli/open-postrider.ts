@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs'
 import { createPostrider } from '../compose.js'
 import type { Postrider, PostriderOptions } from '../postrider.js'
 import type { Config } from '../config.js'
+import { ADMIN_NAME, findPasswordProblem } from '../domain/dashboard-user.js'
 import { createLog, type Log } from '../log.js'
 import { findSecret } from '../secret.js'
 import { CommandError, NOT_FOUND } from './command-error.js'
@@ -15,6 +16,9 @@ export const openPostrider = (config: Config, log: Log, opening: Opening): Promi
 /** For a process that sends or takes requests. Without the secret it would fail at the first sealed credentials. */
 export function openServer(config: Config, log: Log, opening: Opening): Promise<Postrider> {
   findSecret(config.secret, config.databaseUrl === null ? config.dataDirectory : null)
+  // Said and not refused: who sets it may be alone with it, and a server that does not start helps nobody at night.
+  const weak = config.adminPassword !== null && findPasswordProblem(config.adminPassword, ADMIN_NAME)
+  if (weak) log.warn(`POSTRIDER_ADMIN_PASSWORD is easily guessed: a password ${weak}`)
   return openPostrider(config, log, opening)
 }
 

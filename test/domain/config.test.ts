@@ -127,8 +127,6 @@ describe('the settings', () => {
     ['RETRY_TRANSACTIONAL', '365.1d', /at most 365d/],
     ['PUBLIC_URL', 'https://mail.example.com/?a=b', /without a query/],
     ['PUBLIC_URL', 'https://mail.example.com/#a', /without a query or a fragment/],
-    ['POSTRIDER_ADMIN_PASSWORD', 'a', /at least 10 characters; this one has 1/],
-    ['POSTRIDER_ADMIN_PASSWORD', 'aaaaaaaaaaaa', /the same character/],
     ['MAX_ATTEMPTS_STANDARD', '0', /1 to 100/],
     ['LOG_LEVEL', 'inf', /Did you mean "info"/],
     ['POSTRIDER_SECRET', 'short', /at least 16 characters/],
