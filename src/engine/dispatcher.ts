@@ -207,6 +207,8 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
       const claimed = await claimDueActions(db, { token, worker, leaseMs, limit, leadMs: lead })
       begin(claimed, token, askedAt)
       ;({ looked } = claimed)
+      // More may be due than was taken: for the rest lanes take turns.
+      if (claimed.due === limit && claimed.nextInMs! <= 0) caughtUp = false
       return claimed.nextInMs
     })
     return looked
