@@ -189,8 +189,8 @@ async function followPeople(sql: Sql, { campaign, onPart }: Simulated): Promise<
   }
 }
 
-/** Of those under way, read at a time. */
-const PAGE = 500
+/** Of those under way, read at a time: what is read is taken apart in one go. */
+const PAGE = 200
 
 async function takeUp(
   sql: Sql,

@@ -66,7 +66,11 @@ const COLUMNS: readonly Column<Row>[] = [
 ]
 
 const Detail = ({ detail }: { readonly detail: Row['detail'] }) => {
-  const text = Object.entries(detail)
+  const { begun: _begun, changed, refused, in_all: inAll, ...rest } = detail
+  // Of a deed in parts, how far it came is what somebody looks for.
+  const facts =
+    inAll === undefined ? detail : { changed: `${changed} of ${inAll}`, ...(refused !== 0 && { refused }), ...rest }
+  const text = Object.entries(facts)
     .map(([name, value]) => `${name}: ${value}`)
     .join(', ')
   return (
