@@ -136,7 +136,7 @@ test('what is wrong ends in the exit code for it', async () => {
       '--reply-to',
       'me',
     ],
-    [2, /--schedule is "soon"; it must be an instant/, 'create', 'x', ...parts, '--schedule', 'soon'],
+    [2, /--schedule is "soon"; it must be a date, a time and an offset/, 'create', 'x', ...parts, '--schedule', 'soon'],
     [2, /did you mean "running"/, 'list', '--status', 'runing'],
   ]
   for (const [code, said, ...args] of cases) {

@@ -113,7 +113,7 @@ describe.each(DATABASE_KINDS)('the official Resend SDK works when it is pointed 
       message: 'There is no such email.',
     })
     const remote = { ...letter, attachments: [{ filename: 'a', path: 'https://example.com/a.pdf' }] }
-    expect((await resend.emails.send(remote)).error!.message).toMatch(/attachments\.0\.path is not supported/)
+    expect((await resend.emails.send(remote)).error!.message).toMatch(/attachments\[0\]\.path is not supported/)
     const stranger = new Resend('re_nobody', { baseUrl: `${serving.url}/api` })
     expect((await stranger.emails.send(letter)).error).toMatchObject({ name: 'unauthorized', statusCode: 401 })
   })

@@ -15,7 +15,7 @@ describe.each(DATABASE_KINDS)('a process that may use named mail servers only, o
     for (const url of [`smtp://127.0.0.1:1`, `smtp://localhost:${fixture.server.port}`, 'smtps://mail.example.com'])
       await expect(make('b@sender.test', url)).rejects.toMatchObject({
         code: 'sender_invalid',
-        message: `smtpUrl No mail server may be used here but 127.0.0.1:${fixture.server.port}.`,
+        message: `smtpUrl: No mail server may be used here but 127.0.0.1:${fixture.server.port}.`,
       })
   })
 
