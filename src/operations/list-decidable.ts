@@ -15,7 +15,7 @@ export interface DecidablePage {
 }
 
 /** Looked at in one statement, so that it is over soon, whatever is asked for. */
-const LOOKED_AT = 2_000
+const LOOKED_AT = 1_000
 const MOST_IDS = 20_000
 
 export async function listDecidable(
