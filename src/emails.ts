@@ -1,4 +1,4 @@
-import { type DrizzleTransaction, joinTransaction, type QueryRunner } from './db/client.js'
+import { type DrizzleTransaction, joinTransaction, type QueryRunner } from './db/join-transaction.js'
 import type { Email, EmailSummary } from './db/emails.js'
 import type { EmailFilter } from './db/email-filter.js'
 import { WAKE_CHANNEL } from './db/wake-channel.js'

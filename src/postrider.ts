@@ -1,6 +1,6 @@
 import type { Backlog } from './db/actions.js'
 import type { CancelFilter } from './db/cancel-actions.js'
-import type { DrizzleTransaction, QueryRunner } from './db/client.js'
+import type { DrizzleTransaction, QueryRunner } from './db/join-transaction.js'
 import type { LaneState } from './db/lanes.js'
 import type { ScheduleResult } from './db/schedule-actions.js'
 import type { Action, NewAction } from './domain/action.js'

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { SETTINGS } from '../src/config.js'
+import { SETTINGS } from '../src/settings.js'
 import { ERROR_CODES } from '../src/errors.js'
 
 const rowsOf = (file: string) =>

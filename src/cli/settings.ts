@@ -1,5 +1,6 @@
 import { type Command, Option } from 'commander'
-import { type Config, type Environment, parseConfig, readEnvironment, SETTINGS, type SettingName } from '../config.js'
+import { type Config, type Environment, parseConfig, readEnvironment } from '../config.js'
+import { type SettingName, SETTINGS } from '../settings.js'
 
 const flagOf = (name: SettingName) => `--${name.toLowerCase().replaceAll('_', '-')}`
 

@@ -10,7 +10,7 @@ import type { CampaignPeople, CampaignProgress } from '../operations/read-campai
 import { orNull } from './or-null.js'
 import { readReferenceIn, readReferencesIn } from './read-reference.js'
 import { type InputProblem, refusal } from './problem.js'
-import { fields, text } from './read-input.js'
+import { fields, text, withinMs } from './read-input.js'
 
 /** Campaigns as clients see them. */
 const instant = z.iso.datetime().openapi({ format: 'date-time' })
@@ -166,15 +166,9 @@ export function toCampaignInput(json: z.output<typeof campaignChange>): Campaign
   return input
 }
 
-export const enrollWithin = z
-  .int('must be a whole number')
-  .min(1, 'must be at least 1')
-  .max(10_000, 'must be at most 10000')
-  .optional()
-  .openapi({
-    description:
-      'Of a sequence: for how many milliseconds people are enrolled before the answer, three seconds unless given; the others follow by themselves.',
-  })
+export const enrollWithin = withinMs(
+  'Of a sequence: for how many milliseconds people are enrolled before the answer, three seconds unless given; the others follow by themselves.',
+)
 
 export const readScheduledAt = (value: string | null | undefined): Date | null | undefined => {
   const problems: InputProblem[] = []

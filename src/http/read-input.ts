@@ -53,6 +53,19 @@ export const text = (longest = 100_000) =>
       error: 'contains a NUL character or half a surrogate pair',
     })
 
+/** For how many milliseconds somebody waits for what may take longer. */
+const WITHIN = { least: 1, most: 10_000 }
+const WITHIN_ERROR = `must be a whole number from ${WITHIN.least} to ${WITHIN.most}`
+
+/** In a query, where everything is text, it has to be said what it is. */
+export const withinMs = (description: string, from: 'body' | 'query' = 'body') =>
+  (from === 'query' ? z.coerce.number({ error: WITHIN_ERROR }) : z.number({ error: WITHIN_ERROR }))
+    .int(WITHIN_ERROR)
+    .min(WITHIN.least, WITHIN_ERROR)
+    .max(WITHIN.most, WITHIN_ERROR)
+    .optional()
+    .openapi({ type: 'integer', minimum: WITHIN.least, maximum: WITHIN.most, description })
+
 const DEEPEST = 20
 
 /** What is wrong with JSON of any shape: nested too deeply to be meant, or text a database cannot hold. */

@@ -1,6 +1,6 @@
 import pg from 'pg'
 import { describe, expect, it } from 'vitest'
-import { joinTransaction } from '../../src/db/client.js'
+import { joinTransaction } from '../../src/db/join-transaction.js'
 import { scheduleActions } from '../../src/db/schedule-actions.js'
 import { scheduleActions as scheduleInPages } from '../../src/operations/schedule-actions.js'
 import { DEFAULT_WORKSPACE, newId } from '../../src/id.js'

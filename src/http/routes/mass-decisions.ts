@@ -7,7 +7,7 @@ import { readInstant } from '../../operations/prepare-email.js'
 import { emailFilterShape, readEmailFilter } from '../email-list-json.js'
 import { type Call, type Endpoint, keyed } from '../endpoint.js'
 import { type InputProblem, refusal } from '../problem.js'
-import { fields, text } from '../read-input.js'
+import { fields, text, withinMs } from '../read-input.js'
 import { readReferencesIn } from '../read-reference.js'
 
 /** What an operator decides about many emails at once. */
@@ -28,15 +28,9 @@ const shape = {
     .min(0, 'must be at least 0')
     .optional()
     .openapi({ description: 'How many somebody agreed to: if it is another number by now, nothing is changed.' }),
-  within_ms: z
-    .int('must be a whole number')
-    .min(1, 'must be at least 1')
-    .max(10_000, 'must be at most 10000')
-    .optional()
-    .openapi({
-      description:
-        'Of a dry run of a filter: answer after about so long with what was found by then, each by its id, and `next` to go on with. To decide about exactly these, name them as ids.',
-    }),
+  within_ms: withinMs(
+    'Of a dry run of a filter: answer after about so long with what was found by then, each by its id, and `next` to go on with. To decide about exactly these, name them as ids.',
+  ),
   after: text(1_000)
     .optional()
     .openapi({ description: 'Of a dry run with within_ms: the `next` of the answer before.' }),
@@ -181,10 +175,10 @@ async function decide(
 
 /** What belongs together when a deed is counted and done in parts. Returns where to go on from. */
 function readParts(body: Given, selection: Selection, problems: InputProblem[]): string | undefined {
-  const { dry_run: dryRun, within_ms: withinMs, after, in_all: inAll, deed } = body
+  const { dry_run: dryRun, within_ms: patienceMs, after, in_all: inAll, deed } = body
   const refuse = (name: string, detail: string) => void problems.push({ in: 'body', path: [name], detail })
-  if (withinMs !== undefined && (!dryRun || 'ids' in selection)) refuse('within_ms', 'needs dry_run and a filter')
-  if (after !== undefined && withinMs === undefined) refuse('after', 'needs within_ms')
+  if (patienceMs !== undefined && (!dryRun || 'ids' in selection)) refuse('within_ms', 'needs dry_run and a filter')
+  if (after !== undefined && patienceMs === undefined) refuse('after', 'needs within_ms')
   if (inAll !== undefined && (dryRun || !('ids' in selection)))
     refuse('in_all', 'needs ids, and is nothing for a dry run')
   if (inAll !== undefined && 'ids' in selection && selection.ids.length > inAll)

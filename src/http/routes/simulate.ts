@@ -3,7 +3,7 @@ import { isTimezone } from '../../domain/zone-days.js'
 import { lookAhead } from '../../operations/look-ahead.js'
 import { MOST_SIMULATED_DAYS, MOST_SIMULATED_EMAILS, simulateCampaign } from '../../operations/simulate-campaign.js'
 import { type Endpoint, keyed } from '../endpoint.js'
-import { fields, text } from '../read-input.js'
+import { fields, text, withinMs } from '../read-input.js'
 import { simulationSchema, toSimulation, toSoFar } from '../simulation-json.js'
 
 const whole = (least: number, most: number, fallback: number) => {
@@ -16,8 +16,6 @@ const whole = (least: number, most: number, fallback: number) => {
     .default(fallback)
     .openapi({ type: 'integer', minimum: least, maximum: most, default: fallback })
 }
-
-const WITHIN = 'must be a whole number from 1 to 10000'
 
 export const simulateEndpoints: readonly Endpoint[] = [
   keyed({
@@ -34,22 +32,19 @@ export const simulateEndpoints: readonly Endpoint[] = [
         .refine(isTimezone, 'is not a timezone: write a name such as Europe/Paris')
         .optional()
         .openapi({ description: "Of the days. Without it, the first sender's." }),
-      within_ms: z.coerce.number({ error: WITHIN }).int(WITHIN).min(1, WITHIN).max(10_000, WITHIN).optional().openapi({
-        type: 'integer',
-        minimum: 1,
-        maximum: 10_000,
-        description:
-          'Answer after so long, with what was computed by then and complete: false. It goes on, for whoever asks the same within the next seconds.',
-      }),
+      within_ms: withinMs(
+        'Answer after so long, with what was computed by then and complete: false. It goes on, for whoever asks the same within the next seconds.',
+        'query',
+      ),
     }),
     answers: 'The calendar. Nothing was written.',
     answer: simulationSchema,
     problems: ['campaign_not_found', 'campaign_not_ready'],
     async run(call) {
-      const { within_ms: withinMs, ...input } = call.query
+      const { within_ms: patienceMs, ...input } = call.query
       const [{ context }, { workspaceId }, id] = [call.options, call.caller, call.id('cmp')]
-      if (withinMs === undefined) return toSimulation(await simulateCampaign(context, workspaceId, id, input))
-      const looked = await lookAhead(context, workspaceId, id, input, withinMs)
+      if (patienceMs === undefined) return toSimulation(await simulateCampaign(context, workspaceId, id, input))
+      const looked = await lookAhead(context, workspaceId, id, input, patienceMs)
       return 'progress' in looked ? toSoFar(id, looked) : toSimulation(looked)
     },
   }),
