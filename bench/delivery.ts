@@ -95,7 +95,8 @@ async function measureParts(house: House, settings: Settings): Promise<Part[]> {
     const perSecond = settings.perSecond ?? Math.round((best?.perSecond.median ?? Number.NaN) / 2)
     const peer = bestOf(standings, 'nodemailer')
     const nodemailerPerSecond = peer ? Math.round(peer.perSecond.median / 2) : null
-    const load = { ...settled, rounds, perSecond, nodemailerPerSecond, seconds: settings.seconds }
+    const { seconds, mostRounds } = settings
+    const load = { ...settled, rounds, mostRounds, perSecond, nodemailerPerSecond, seconds }
     const reports = await measureLatency(house, load)
     const table = formatLatency(reports, load)
     parts.push({ name: 'latency', table, bars: judgeLatency(reports, load), seen: { load, reports } })
@@ -132,6 +133,8 @@ function readSettings(args: string[]) {
       /** Of the latency part, instead of half of what was delivered. */
       rate: { type: 'string' },
       seconds: { type: 'string', default: '20' },
+      /** Of the latency part, while the host has left too few emails undisturbed. */
+      'most-rounds': { type: 'string', default: '12' },
       'memory-n': { type: 'string', default: '100000' },
       /** Postfix's sink, if it is not on the PATH. */
       'smtp-sink': { type: 'string' },
@@ -155,6 +158,7 @@ function readSettings(args: string[]) {
     inFlight: count(values['in-flight']),
     perSecond: rate,
     seconds: count(values.seconds),
+    mostRounds: count(values['most-rounds']),
     memoryEmails: count(values['memory-n']),
     smtpSink: values['smtp-sink'],
     timeoutMs: count(values.timeout) * 1_000,

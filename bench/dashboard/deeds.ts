@@ -1,16 +1,11 @@
 import type { Postrider } from '../../src/index.js'
 import { call } from '../campaign/campaign-ground.js'
 import type { Ground } from './ground.js'
+import { createStopwatch, type Timed } from './time-requests.js'
 
 /** What somebody decides about many emails at once, as the dashboard asks for it: request by request. */
-export interface Deed {
-  readonly name: string
-  /** Of each request. */
-  readonly tookMs: readonly number[]
-}
-
 const DONE = 5_000
-const TOGETHER = 500
+const TOGETHER = 250
 /** As many as the dashboard counts at the most. */
 const MOST = 100_000
 
@@ -20,7 +15,7 @@ interface Page {
 }
 
 /** Counts all that match, and then does it to some of them. It comes last: the ground is another one after it. */
-export async function measureDeeds(postrider: Postrider, { large, walks }: Ground): Promise<Deed[]> {
+export async function measureDeeds(postrider: Postrider, { large, walks }: Ground): Promise<Timed[]> {
   const later = { scheduled_at: new Date(Date.now() + 30 * 86_400_000).toISOString() }
   const deeds = [
     { what: 'retry', filter: {} },
@@ -31,35 +26,28 @@ export async function measureDeeds(postrider: Postrider, { large, walks }: Groun
     { what: 'cancel', filter: {} },
     { what: 'cancel', filter: { campaign_id: walks.campaign } },
   ]
-  const found: Deed[] = []
+  const found: Timed[] = []
   for (const { what, filter, more } of deeds) {
     const path = `/admin/outbox/${what}`
     const about = `POST ${path} ${JSON.stringify(filter)}`
-    const counted: number[] = []
+    const counting = createStopwatch(`${about}, counting`)
     const ids: string[] = []
     for (let after: string | null | undefined; after !== null && ids.length < MOST;) {
-      const asked = { ...more, filter, dry_run: true, within_ms: 100, ...(after && { after }) }
-      const page: Page = await timed(counted, () => call<Page>(postrider, 'POST', path, asked))
+      const asked = { ...more, filter, dry_run: true, within_ms: 60, ...(after && { after }) }
+      const page: Page = await counting.time(() => call<Page>(postrider, 'POST', path, asked))
       ids.push(...page.ids)
       after = page.next
     }
-    found.push({ name: `${about}, counting`, tookMs: counted })
-    const done: number[] = []
+    found.push(counting.read())
+    const doing = createStopwatch(`${about}, ${TOGETHER} at a time`)
     const some = ids.slice(0, DONE)
     let deed: string | undefined
     for (let from = 0; from < some.length; from += TOGETHER) {
       const part = { ...more, ids: some.slice(from, from + TOGETHER), in_all: some.length, ...(deed && { deed }) }
-      const answer = await timed(done, () => call<{ deed: string }>(postrider, 'POST', path, part))
+      const answer = await doing.time(() => call<{ deed: string }>(postrider, 'POST', path, part))
       deed = answer.deed
     }
-    if (done.length > 0) found.push({ name: `${about}, ${TOGETHER} at a time`, tookMs: done })
+    if (some.length > 0) found.push(doing.read())
   }
   return found
-}
-
-async function timed<T>(took: number[], work: () => Promise<T>): Promise<T> {
-  const from = performance.now()
-  const result = await work()
-  took.push(performance.now() - from)
-  return result
 }

@@ -111,7 +111,7 @@ export async function readsOf(postrider: Postrider, ground: Ground, paths: reado
     '/api/campaigns/{id}/failures': campaigns,
     '/api/campaigns/{id}/funnel': [walks.campaign, walks.draft],
     '/api/campaigns/{id}/simulate': campaigns.flatMap((id) =>
-      [14, 90].map((days) => `${id}?days=${days}&limit=50&within_ms=100`),
+      [14, 90].map((days) => `${id}?days=${days}&limit=50&within_ms=80`),
     ),
     '/api/enrollments': [
       '',

@@ -52,8 +52,8 @@ type Selection =
   | { readonly filter: EmailFilter; readonly dry_run: true; readonly within_ms: number; readonly after?: string }
 
 /** Each request is over soon, so that it can be seen how far it is, and stopped. */
-const COUNTED_WITHIN_MS = 100
-const DECIDED_TOGETHER = 500
+const COUNTED_WITHIN_MS = 60
+const DECIDED_TOGETHER = 250
 /** As many as are changed at a time: minutes of work. */
 const MOST = 100_000
 const SHOWN_REFUSALS = 100

@@ -4,7 +4,7 @@ import type { Answer } from '../../api/types'
 export type Simulation = Answer<'/api/campaigns/{id}/simulate'>
 
 /** How long the server may take for one answer; it goes on between two of them. */
-const WITHIN_MS = 120
+const WITHIN_MS = 80
 
 /** Asks until the whole calendar is there: of a hundred thousand people that takes a while, and each request a moment. */
 export async function simulate(
