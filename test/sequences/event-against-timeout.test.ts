@@ -4,6 +4,7 @@ import { recordEvent } from '../../src/operations/record-event.js'
 import { cancelCampaign } from '../../src/operations/steer-campaign.js'
 import { stopEnrollment } from '../../src/operations/enrollments.js'
 import { seededRandom } from '../support/seeded-random.js'
+import { sized } from '../support/sized.js'
 import { DATABASE_KINDS, NOW, openTestDatabase, type TestDatabase } from '../support/test-database.js'
 import { checkBooks } from './check-books.js'
 import { ifOpen } from './incidents.js'
@@ -14,6 +15,7 @@ import { DAY, HOUR, MINUTE, openWorld, type World, WORKSPACE } from './world.js'
 
 const MONDAY = Date.parse('2027-06-07T10:00:00Z')
 const WIDE = { timezone: 'UTC', startHour: 0, endHour: 24, sendingDays: [1, 2, 3, 4, 5, 6, 7] }
+const STORIES = sized({ PostgreSQL: 6, 'the embedded database': 2 }, { PostgreSQL: 24, 'the embedded database': 8 })
 const DEEDS: readonly Deed[] = ['clicked', 'opened', 'replied', 'unsubscribed', 'bounced', 'stop', 'pause', 'resume']
 
 describe.each(DATABASE_KINDS)('on %s', (kind) => {
@@ -82,7 +84,7 @@ describe.each(DATABASE_KINDS)('on %s', (kind) => {
 
   it(
     'whatever happens in whatever order, one of two that raced wins, and what is pending and booked agrees',
-    () => fc.assert(story, { numRuns: kind === 'PostgreSQL' ? 8 : 4, endOnFailure: true }),
+    () => fc.assert(story, { numRuns: STORIES[kind], endOnFailure: true }),
     240_000,
   )
 
@@ -90,7 +92,7 @@ describe.each(DATABASE_KINDS)('on %s', (kind) => {
     'many at once: whoever was moved was moved once, and nobody waits for each other',
     () =>
       inWorld(async (world) => {
-        const on = people(24)
+        const on = people(sized(12, 24))
         await world.contacts(on)
         // One sender for both: whoever ends two walks at once holds it while others want it.
         const sender = await world.sender({ ...WIDE, gapMinSeconds: 1, gapMaxSeconds: 2 })

@@ -3,6 +3,7 @@ import { showId } from '../../src/id.js'
 import { enrollInCampaign } from '../../src/operations/launch-sequence.js'
 import { type BuiltPackage, buildPackage } from '../support/build-package.js'
 import { announcedRandom, type SeededRandom } from '../support/seeded-random.js'
+import { sized } from '../support/sized.js'
 import { DATABASE_KINDS, NOW, openTestDatabase, type TestDatabase } from '../support/test-database.js'
 import { checkBooks } from './check-books.js'
 import { type LaunchProcess, startLauncher } from './launch-process.js'
@@ -10,7 +11,7 @@ import { readFacts } from './read-facts.js'
 import { checkRules } from './rules.js'
 import { DAY, type NodeSketch, openWorld, type World, WORKSPACE } from './world.js'
 
-const ROUNDS = { PostgreSQL: 50, 'the embedded database': 10 } as const
+const ROUNDS = sized({ PostgreSQL: 15, 'the embedded database': 5 }, { PostgreSQL: 50, 'the embedded database': 10 })
 const STEPS: readonly NodeSketch[] = [
   { id: 'a', type: 'send', delayMs: 0, reply: false, next: 'b' },
   { id: 'b', type: 'send', delayMs: DAY, reply: true, next: null },
