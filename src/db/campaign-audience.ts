@@ -1,5 +1,6 @@
 import type { Json } from '../domain/action.js'
 import type { Sql } from './client.js'
+import { WITH_CONTACTS } from './list-members.js'
 
 /** Who a campaign would go to, before it is planned. */
 export interface AudienceMember {
@@ -25,7 +26,7 @@ export async function sampleAudience(
 ): Promise<AudienceMember[]> {
   const { rows } = await sql.query<AudienceMember>(
     `select contacts.id, address, name, attributes, timezone
-     from postrider.list_members join postrider.contacts on contacts.id = contact_id
+     from postrider.list_members ${WITH_CONTACTS}
      where list_members.list_id = $2 and ${MAY_BE_MAILED} order by contact_id limit $3`,
     [workspaceId, listId, limit],
   )

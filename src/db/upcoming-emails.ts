@@ -13,7 +13,8 @@ export interface UpcomingStep {
   readonly estimated: boolean
 }
 
-const SAMPLED = 500
+/** Each is a row that is read: so many of one step at the most, and of all steps together. */
+const SAMPLED = { step: 500, all: 12_000 }
 
 const steps = `
   select step.at, total.actions, sample.looked, sample.own
@@ -25,7 +26,7 @@ const steps = `
     select count(*)::int as looked, count(*) filter (where workspace_id = $1 and message_id is not null)::int as own
     from (select workspace_id, message_id from postrider.scheduled_actions
       where wake_at >= step.at and wake_at < step.at + $4::float8 * interval '1 second'
-      order by wake_at limit ${SAMPLED}) first) sample
+      order by wake_at limit $5) first) sample
   order by step.at`
 
 export async function countUpcoming(
@@ -38,6 +39,7 @@ export async function countUpcoming(
     from,
     count,
     seconds,
+    Math.min(SAMPLED.step, Math.ceil(SAMPLED.all / count)),
   ])
   return rows.map(({ at, actions, looked, own }) => ({
     at,
