@@ -5,7 +5,11 @@ import { createStopwatch, type Timed } from './time-requests.js'
 
 /** What somebody decides about many emails at once, as the dashboard asks for it: request by request. */
 const DONE = 5_000
+/** While the host was never quiet for as long as a request. */
+const MOST_DONE = 20_000
 const TOGETHER = 250
+/** Counted so often at the most until the host took nothing meanwhile. */
+const PATIENCE = 10
 /** As many as the dashboard counts at the most. */
 const MOST = 100_000
 
@@ -32,17 +36,22 @@ export async function measureDeeds(postrider: Postrider, { large, walks }: Groun
     const about = `POST ${path} ${JSON.stringify(filter)}`
     const counting = createStopwatch(`${about}, counting`)
     const ids: string[] = []
-    for (let after: string | null | undefined; after !== null && ids.length < MOST;) {
-      const asked = { ...more, filter, dry_run: true, within_ms: 60, ...(after && { after }) }
-      const page: Page = await counting.time(() => call<Page>(postrider, 'POST', path, asked))
-      ids.push(...page.ids)
-      after = page.next
+    const count = async () => {
+      ids.length = 0
+      for (let after: string | null | undefined; after !== null && ids.length < MOST;) {
+        const asked = { ...more, filter, dry_run: true, within_ms: 60, ...(after && { after }) }
+        const page: Page = await counting.time(() => call<Page>(postrider, 'POST', path, asked))
+        ids.push(...page.ids)
+        after = page.next
+      }
     }
+    for (let i = 0; i === 0 || (!counting.wasUndisturbed && i < PATIENCE); i++) await count()
     found.push(counting.read())
     const doing = createStopwatch(`${about}, ${TOGETHER} at a time`)
-    const some = ids.slice(0, DONE)
+    const some = ids.slice(0, MOST_DONE)
     let deed: string | undefined
-    for (let from = 0; from < some.length; from += TOGETHER) {
+    const wantsMore = (done: number) => done < DONE || !doing.wasUndisturbed
+    for (let from = 0; from < some.length && wantsMore(from); from += TOGETHER) {
       const part = { ...more, ids: some.slice(from, from + TOGETHER), in_all: some.length, ...(deed && { deed }) }
       const answer = await doing.time(() => call<{ deed: string }>(postrider, 'POST', path, part))
       deed = answer.deed

@@ -16,6 +16,8 @@ export interface Timed {
 
 export interface Stopwatch {
   time<T>(request: () => Promise<T>): Promise<T>
+  /** Whether it was seen at least once while the host took nothing. */
+  readonly wasUndisturbed: boolean
   read(): Timed
 }
 
@@ -31,6 +33,9 @@ export function createStopwatch(name: string): Stopwatch {
       all.push(tookMs)
       if (readStolenMs() === stolenBefore) undisturbed.push(tookMs)
       return answer
+    },
+    get wasUndisturbed() {
+      return undisturbed.length > 0
     },
     read: () => ({
       name,
