@@ -8,7 +8,7 @@ const common = {
   pool: 'forks',
   // One more than CI has processors: many tests wait, for a lease to run out or a server to come back. With two more, two
   // processors were busy all the time, and the suite was no faster.
-  maxWorkers: 4,
+  maxWorkers: 3,
   // Twice what the longest takes on two busy cores: a test that hangs is worth the wait, one that is only slow must not fail.
   testTimeout: 120_000,
   hookTimeout: 120_000,
