@@ -65,6 +65,24 @@ export function ratePerMinute(sample: Sample | null, now: Sample): number | null
 const HOUR_MS = 3_600_000
 
 /**
+ * When it will be over, if it goes on as it does. With an hourly limit never sooner than that allows: what went out in the
+ * last moment says little about the hour.
+ */
+export function estimateEnd(
+  {
+    left,
+    rate,
+    hourlyLimit,
+  }: { readonly left: number; readonly rate: number | null; readonly hourlyLimit: number | null },
+  now: Date,
+): Date | null {
+  const allowed = hourlyLimit === null ? null : hourlyLimit / 60
+  const seen = rate !== null && rate > 0 ? rate : allowed
+  if (seen === null) return null
+  return new Date(now.getTime() + (left / Math.min(seen, allowed ?? seen)) * 60_000)
+}
+
+/**
  * How an hourly limit is kept: a part of it every minute or so, spaced so that no hour of any beginning holds more than
  * the limit.
  */

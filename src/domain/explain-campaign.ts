@@ -97,7 +97,7 @@ function explainRunning(campaign: ExplainedCampaign): Standstill | null {
   if (counts.notPlanned > 0 && batch.runAt > now && campaign.hourlyLimit !== null)
     return still(
       'hourly_limit',
-      `It sends ${campaign.hourlyLimit} an hour; the next go at ${sayInstant(batch.runAt)}.`,
+      `It sends ${campaign.hourlyLimit.toLocaleString('en-GB')} an hour; the next go at ${sayInstant(batch.runAt)}.`,
       batch.runAt,
     )
   if (counts.notPlanned > 0 && batch.state === 'pending' && batch.runAt.getTime() - now.getTime() > INTERRUPTED_MS)
@@ -109,7 +109,7 @@ function explainRunning(campaign: ExplainedCampaign): Standstill | null {
   if (counts.notPlanned === 0 && counts.retryScheduled > 0 && campaign.nextAt && campaign.nextAt > now)
     return still(
       'waiting_for_retries',
-      `All have been tried; ${counts.retryScheduled} failed for now and are tried again, the next at ${sayInstant(campaign.nextAt)}.`,
+      `All have been tried; ${counts.retryScheduled.toLocaleString('en-GB')} failed for now and are tried again, the next at ${sayInstant(campaign.nextAt)}.`,
       campaign.nextAt,
     )
   return batch.state === 'pending' && isUnnoticed(batch.runAt, now) ? nobody(batch.runAt) : null

@@ -3,7 +3,7 @@ import { type Progress, readProgress } from '../db/campaign-progress.js'
 import type { Campaign } from '../db/campaigns.js'
 import { countEnrollments } from '../db/enrollments.js'
 import { findSender, type Sender } from '../db/senders.js'
-import { liveEmails, ratePerMinute } from '../domain/campaign.js'
+import { estimateEnd, liveEmails, ratePerMinute } from '../domain/campaign.js'
 import type { EnrollmentState } from '../domain/enrollment.js'
 import { explainCampaign, type Standstill } from '../domain/explain-campaign.js'
 import { isWithinSendingWindow, localDayOf, quotaOn } from '../domain/pace.js'
@@ -58,7 +58,9 @@ export async function readCampaignProgress(
   const sample = campaign.sampledAt && { at: campaign.sampledAt, sent: campaign.sampledSent }
   const rate = campaign.status === 'running' ? ratePerMinute(sample, { at: now, sent: counts.sent }) : null
   const left = counts.notPlanned + liveEmails(counts)
-  const estimatedEnd = rate && rate > 0 && !standstill ? new Date(now.getTime() + (left / rate) * 60_000) : null
+  // Waiting for the next part of the hour is how such a campaign moves.
+  const moves = campaign.status === 'running' && (!standstill || standstill.code === 'hourly_limit')
+  const estimatedEnd = moves ? estimateEnd({ left, rate, hourlyLimit: campaign.hourlyLimit }, now) : null
   const people = campaign.sequenceId === null || !enrollments ? null : await countPeople(context, campaign, enrollments)
   // A sequence goes by its times, not by a rate.
   const speed = people ? { ratePerMinute: null, estimatedEnd: null } : { ratePerMinute: rate, estimatedEnd }

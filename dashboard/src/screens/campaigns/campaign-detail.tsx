@@ -122,7 +122,7 @@ function ProgressPart({ campaign, progress }: { readonly campaign: Campaign; rea
           <Figure
             label="Estimated end"
             value={end === null ? '—' : describeDistance(end)}
-            hint={end === null ? 'no rate to tell from' : <Time at={end} />}
+            hint={end === null ? rate === null ? 'no rate to tell from' : 'not while it waits' : <Time at={end} />}
           />
         ) : (
           <Figure
