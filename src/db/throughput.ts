@@ -34,13 +34,15 @@ const COUNTS = `
 export async function rollUpThroughput(db: Database): Promise<boolean> {
   // Before the transaction: what is over by then, it sees.
   const { horizon } = await readHorizon(db)
+  // A statement of its own: a process that froze with this row inserted and not committed would keep everybody else here,
+  // even from stopping.
+  await db.query(
+    `insert into postrider.rollups (name, done_until)
+     select $1, date_trunc('minute', greatest(coalesce(min(at), ${db.now}), ${db.now} - ${KEPT})) from postrider.attempts
+     on conflict do nothing`,
+    [ROLLUP],
+  )
   return db.transaction(async (tx) => {
-    await tx.query(
-      `insert into postrider.rollups (name, done_until)
-       select $1, date_trunc('minute', greatest(coalesce(min(at), ${tx.now}), ${tx.now} - ${KEPT})) from postrider.attempts
-       on conflict do nothing`,
-      [ROLLUP],
-    )
     const { rows } = await tx.query<{ from: Date; to: Date; more: boolean }>(
       `select done_until as "from", least(closed, done_until + interval '${MOST_MINUTES} minutes') as "to",
          closed > done_until + interval '${MOST_MINUTES} minutes' as more

@@ -1,7 +1,9 @@
-import { describe, expect, it } from 'vitest'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import type { Database } from '../../src/db/client.js'
 import { rollUpThroughput } from '../../src/db/throughput.js'
 import { readId } from '../../src/id.js'
-import { DATABASE_KINDS } from '../support/test-database.js'
+import { DATABASE_KINDS, openTestDatabase } from '../support/test-database.js'
 import { until } from '../support/until.js'
 import { openApi } from './api-fixture.js'
 
@@ -124,5 +126,41 @@ describe.each(DATABASE_KINDS)('what the dashboard counts, on %s', (kind) => {
     await until('too long ago', () => third.heard().includes('event: reset'))
     await second.leave()
     await third.leave()
+  })
+})
+
+// The embedded database has one session: there, whoever holds a transaction open holds everybody up.
+describe('a process that froze in the middle of its first count, on PostgreSQL', () => {
+  it('holds nobody else up who counts', async () => {
+    const { db, clear, close } = await openTestDatabase('PostgreSQL')
+    onTestFinished(close)
+    await clear()
+    let thaw = (): void => undefined
+    const thawed = new Promise<void>((resolve) => (thaw = resolve))
+    // In an object, or this would wait for what is frozen.
+    const { counted: frozen } = await new Promise<{ counted: Promise<boolean> }>((resolve) => {
+      const freezing: Database = {
+        ...db,
+        transaction: (work) =>
+          db.transaction((tx) =>
+            work({
+              ...tx,
+              async query(text, values, options) {
+                const answer = await tx.query<never>(text, values, options)
+                resolve({ counted })
+                await thawed
+                return answer
+              },
+            }),
+          ),
+      }
+      const counted = rollUpThroughput(freezing)
+    })
+    try {
+      expect(await Promise.race([rollUpThroughput(db), sleep(10_000, 'held up', { ref: false })])).toBe(false)
+    } finally {
+      thaw()
+      await frozen
+    }
   })
 })

@@ -47,7 +47,7 @@ export function SequenceList() {
                     <Link
                       to="/sequences/$id"
                       params={{ id }}
-                      className="min-w-0 flex-1 font-medium break-words hover:underline"
+                      className="min-w-0 grow basis-full font-medium break-words hover:underline sm:basis-0"
                     >
                       {name}
                     </Link>
