@@ -32,5 +32,5 @@ const arm = (now: string) =>
 export async function armActions(sql: Sql, held: readonly Held[]): Promise<ReadonlySet<string>> {
   const ids = held.map(({ id }) => id)
   const tokens = [...new Set(held.map(({ leaseToken }) => leaseToken))]
-  return readWrittenIds(await sql.query(arm(sql.now), [ids, writeFence(held), tokens], { name: 'arm' }), ids)
+  return readWrittenIds(await sql.query(arm(sql.now), [...writeFence(held), tokens], { name: 'arm' }), ids)
 }

@@ -97,12 +97,12 @@ async function write(
   more: readonly string[] = [],
 ): Promise<ReadonlySet<string>> {
   const ids = settlements.map(({ id }) => id)
-  const values = [writeFence(settlements), ...more]
-  const attempts = recordAttempts(sql.now, settlements, values.length + 2)
-  const suppressions = suppressRefused(sql.now, settlements, values.length + attempts.values.length + 2)
-  const sent = countSent(settlements, values.length + attempts.values.length + suppressions.values.length + 2)
+  const values = [...writeFence(settlements), ...more]
+  const attempts = recordAttempts(sql.now, settlements, values.length + 1)
+  const suppressions = suppressRefused(sql.now, settlements, values.length + attempts.values.length + 1)
+  const sent = countSent(settlements, values.length + attempts.values.length + suppressions.values.length + 1)
   const after = [suppressions, sent].map((step) => step.statement).filter(Boolean)
-  const parameters = [ids, ...values, ...attempts.values, ...suppressions.values, ...sent.values]
+  const parameters = [...values, ...attempts.values, ...suppressions.values, ...sent.values]
   // Each combination is a text of its own, and so has a name of its own.
   const name = `${statement.name} ${attempts.values.length} ${suppressions.values.length} ${sent.values.length}`
   const answer = await sql.query(statement(sql.now, attempts.statement, after.join(', ')), parameters, { name })

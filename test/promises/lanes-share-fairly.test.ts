@@ -5,8 +5,9 @@ import { configureLane } from '../../src/db/lanes.js'
 import { BULK_LANE, DEFAULT_LANE } from '../../src/domain/lane.js'
 import { RETRY_POLICIES } from '../../src/domain/retry.js'
 import { createDispatcher } from '../../src/engine/dispatcher.js'
+import type { Grip } from '../../src/engine/handler.js'
 import { DEFAULT_WORKSPACE, newId } from '../../src/id.js'
-import { type Held, newAction, openKernel, silent, until } from '../support/kernel.js'
+import { type Held, newAction, openKernel, type Row, silent, until } from '../support/kernel.js'
 import { DATABASE_KINDS } from '../support/test-database.js'
 
 describe.each(DATABASE_KINDS)('on %s', (kind) => {
@@ -145,6 +146,88 @@ describe.each(DATABASE_KINDS)('on %s', (kind) => {
     expect(order.indexOf(lanes[1]!)).toBeLessThan(20)
     const half = order.slice(0, 60).filter((lane) => lane === lanes[0]).length
     expect(half).toBeLessThan(45)
+  })
+
+  describe('with a worker that has begun much and ended nothing', () => {
+    // It holds as much again as it does at once, and less than a quarter of both is too little room to be worth a claim.
+    const CONCURRENCY = 50
+    const HOLDS = 100
+    const TOO_LITTLE = 20
+
+    const startStuckWorker = () => {
+      let goOn!: () => void
+      const gate = new Promise<void>((resolve) => (goOn = resolve))
+      const handOver = async (_: unknown, grip: Grip) => {
+        await gate
+        return (await grip.arm()) ? { kind: 'done' as const } : { kind: 'release' as const }
+      }
+      const dispatcher = createDispatcher({
+        db: kernel.db,
+        log: silent,
+        policies: RETRY_POLICIES,
+        worker: 'worker',
+        concurrency: CONCURRENCY,
+        leaseMs: 60_000,
+        leadMs: 0,
+        handlers: { note: { kind: 'hand-over', retryPolicy: 'standard', handOver } },
+      })
+      onTestFinished(() => {
+        goOn()
+        return dispatcher.stop()
+      })
+      dispatcher.start()
+      return { goOn }
+    }
+
+    const due = (laneId: string, count: number, runAt: Date) =>
+      kernel.schedule(Array.from({ length: count }, () => newAction({ laneId, runAt })))
+    /** Of each lane, how many are leased, and how many wait and have no hint. */
+    const look = async (...lanes: string[]) => {
+      const rows = await kernel.rows()
+      const of = (lane: string, holds: (row: Row) => boolean) =>
+        rows.filter((row) => row.lane_id === lane && holds(row)).length
+      return lanes.map((lane) => ({
+        leased: of(lane, ({ state }) => state === 'leased'),
+        waiting: of(lane, ({ wake_at }) => wake_at !== null),
+      }))
+    }
+    const allDone = async () => (await kernel.rows()).every(({ state }) => state === 'done')
+
+    it('leaves the rest of a burst that is more than one claim to turns', async () => {
+      const [first, second] = [newId(), newId()]
+      const dueAt = Date.now() + 1_500
+      await due(first, HOLDS, new Date(dueAt))
+      await due(second, HOLDS, new Date(dueAt + 1))
+      const { goOn } = startStuckWorker()
+      await until('nothing waits any more', async () =>
+        (await look(first, second)).every(({ waiting }) => waiting === 0),
+      )
+      await until('it holds all it can', async () => {
+        const held = (await look(first, second)).reduce((sum, { leased }) => sum + leased, 0)
+        return held > HOLDS - CONCURRENCY / 2
+      })
+      // One after the other, the first would have had all of it.
+      expect((await look(second))[0]!.leased).toBeGreaterThan(0)
+      goOn()
+      await until('all are done', allDone)
+    })
+
+    it('leaves what falls due while there is too little room to turns', async () => {
+      const [before, first, second] = [newId(), newId(), newId()]
+      await kernel.fill(before, HOLDS - TOO_LITTLE)
+      const { goOn } = startStuckWorker()
+      await until('it is busy', async () => (await look(before))[0]!.leased === HOLDS - TOO_LITTLE)
+      const dueAt = Date.now() + 200
+      await due(first, TOO_LITTLE, new Date(dueAt))
+      await due(second, TOO_LITTLE, new Date(dueAt + 1))
+      const nothing = { leased: 0, waiting: 0 }
+      await until('nothing waits any more', async () =>
+        (await look(first, second)).every(({ waiting }) => waiting === 0),
+      )
+      expect(await look(first, second)).toEqual([nothing, nothing])
+      goOn()
+      await until('all are done', allDone)
+    })
   })
 
   it('loses nothing, gives nothing twice and serves every lane once per rotation, for any lanes', async () => {
