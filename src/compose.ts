@@ -168,7 +168,7 @@ export async function createPostrider(options: PostriderOptions = {}): Promise<P
     onSettled: (action, outcome) => {
       metrics.onSettled(action, outcome)
       relay.onSettled(outcome)
-      afterwards.add(stopAfter({ db, log, random }, action, outcome))
+      if (action.enrollmentId !== null) afterwards.add(stopAfter({ db, log, random }, action, outcome))
     },
     onRepeated: () => waker.wake(false),
     cutShort: () => providers.cutShort(),

@@ -22,8 +22,10 @@ export const BULK_LANE: LaneSettings = { weight: 1, priority: 10 }
 export function takeTurns<Claimed extends { readonly laneId: string; readonly lagMs: number }>(
   claimed: readonly Claimed[],
 ): Claimed[] {
+  const byAge = claimed.toSorted((a, b) => b.lagMs - a.lagMs)
+  if (byAge.every(({ laneId }) => laneId === byAge[0]!.laneId)) return byAge
   const lanes = new Map<string, Claimed[]>()
-  for (const action of claimed.toSorted((a, b) => b.lagMs - a.lagMs)) {
+  for (const action of byAge) {
     const part = lanes.get(action.laneId)
     if (part) part.push(action)
     else lanes.set(action.laneId, [action])

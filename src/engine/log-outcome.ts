@@ -3,6 +3,8 @@ import type { Log } from '../log.js'
 
 /** What became of an action, as loud as somebody should hear of it. */
 export function logOutcome(log: Log, action: LeasedAction, outcome: Outcome): void {
+  // Nearly always that is nobody.
+  if ((outcome.kind === 'done' || outcome.kind === 'release') && !log.isLevelEnabled('debug')) return
   const about = { action: action.id, type: action.type, attempt: action.attempts + 1 }
   switch (outcome.kind) {
     case 'done':

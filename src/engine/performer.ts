@@ -91,13 +91,18 @@ export function createPerformer(options: PerformerOptions): Performer {
     { maxItems: GROUP, maxFlushes: FLUSHES, restMs: REST_MS },
   )
 
-  /** Keeps trying while the database is away: what is known about a hand-over must not be lost. */
   const record = async (action: LeasedAction, outcome: Outcome): Promise<boolean> => {
+    const settlement = { id: action.id, leaseToken: action.leaseToken, outcome }
     try {
-      const written = await whileAway(
-        () => settle({ id: action.id, leaseToken: action.leaseToken, outcome }),
-        () => outcome.attempt && notes?.write({ actionId: action.id, token: action.leaseToken, outcome }),
-      )
+      let written: boolean
+      try {
+        written = await settle(settlement)
+      } catch (error) {
+        if (!isDatabaseUnavailable(error)) throw error
+        // What is known about a hand-over must not be lost: it is noted here, and told as soon as there is somebody to tell.
+        if (outcome.attempt) notes?.write({ actionId: action.id, token: action.leaseToken, outcome })
+        written = await whileAway(() => settle(settlement))
+      }
       notes?.remove(action.id)
       if (written) onSettled(action, outcome)
       else log.warn({ action: action.id, outcome: outcome.kind }, 'outcome not written: the lease was lost')
@@ -153,12 +158,12 @@ export function createPerformer(options: PerformerOptions): Performer {
       holds: () => leases.holds(action.leaseToken),
       arm: async () => {
         if (closing.signal.aborted || !grip.holds()) return false
-        // An arm whose answer is lost may have been committed. Nothing is handed over then, and `release` says so.
-        const yes = await arm(action).catch((error: unknown) => {
+        try {
+          armed = (await arm(action)) && grip.holds()
+        } catch (error) {
+          // An arm whose answer is lost may have been committed. Nothing is handed over then, and `release` says so.
           log.warn({ action: action.id, err: error }, 'arming failed; nothing was handed over')
-          return false
-        })
-        armed = yes && grip.holds()
+        }
         return armed
       },
     }
