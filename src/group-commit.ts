@@ -2,13 +2,16 @@ export interface GroupLimits<Item> {
   readonly maxItems: number
   readonly maxFlushes: number
   /**
-   * How long after one flush began the next may begin; 0 unless given. What comes in a stream, a few at a time, then
-   * shares a commit instead of paying for one each.
+   * How long after one flush began the next may begin, unless many wait; 0 unless given. What comes in a stream, a few at
+   * a time, then shares a commit instead of paying for one each.
    */
   readonly restMs?: number
   /** How many an item counts for; 1 unless given. One that is larger than the limit goes alone. */
   readonly weigh?: (item: Item) => number
 }
+
+/** So many share a commit well enough. Resting for more would only keep a busy worker, or one that catches up, waiting. */
+const MANY = 100
 
 /**
  * Lets many callers share one write. While a flush is under way the next one gathers; whoever asks in the same turn of
@@ -26,17 +29,26 @@ export function groupCommit<Item, Result>(
   let waiting: Waiting[] = []
   let flushing = 0
   let scheduled = false
+  let resting: NodeJS.Timeout | undefined
   let restedAt = 0
+  const many = Math.min(MANY, maxItems)
+
+  const begin = () => {
+    scheduled = false
+    resting = undefined
+    void next()
+  }
 
   const schedule = () => {
+    if (resting && waiting.length >= many) {
+      clearTimeout(resting)
+      resting = undefined
+      setImmediate(begin)
+    }
     if (scheduled || flushing >= maxFlushes || waiting.length === 0) return
     scheduled = true
-    const begin = () => {
-      scheduled = false
-      void next()
-    }
     const leftMs = restedAt - performance.now()
-    if (leftMs > 0 && waiting.length < maxItems) setTimeout(begin, leftMs)
+    if (leftMs > 0 && waiting.length < many) resting = setTimeout(begin, leftMs)
     else setImmediate(begin)
   }
 
