@@ -159,12 +159,12 @@ export function createPerformer(options: PerformerOptions): Performer {
       arm: async () => {
         if (closing.signal.aborted || !grip.holds()) return false
         try {
-          armed = (await arm(action)) && grip.holds()
+          return (armed = (await arm(action)) && grip.holds())
         } catch (error) {
           // An arm whose answer is lost may have been committed. Nothing is handed over then, and `release` says so.
           log.warn({ action: action.id, err: error }, 'arming failed; nothing was handed over')
+          return false
         }
-        return armed
       },
     }
     try {
