@@ -9,6 +9,7 @@ const program = new Command('postrider')
   .description('A durable email engine: no email goes out twice, none is lost, and what nobody can decide is shown.')
   .version(VERSION)
   .showSuggestionAfterError()
+  .showHelpAfterError('(--help lists the commands, and after one what it takes)')
   .exitOverride()
   .configureOutput({ outputError: (text, write) => write(text) })
 
