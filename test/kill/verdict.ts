@@ -119,8 +119,10 @@ function* judgeEmail(
   if (new Set(copies.map(({ sha256 }) => sha256)).size > 1) yield 'went out with other bytes'
 
   const isUndecided = (one: HandOver) => isSilent(one) || caught.has(one)
-  if (state === 'uncertain' && !seen.some(isUndecided))
-    yield `is uncertain, and was not on the wire at a death or a drop: ${seen.map(describe).join('; ')}`
+  // Sent again by policy after such an arm, it is in doubt for good, whatever its worker says later of that first time.
+  const ranOutAfterItsArm = inDoubt && record.rescues > 0 && seen.some(wasGivenUpBeforeItsBody)
+  if (state === 'uncertain' && !seen.some(isUndecided) && !ranOutAfterItsArm)
+    yield `is uncertain, and was not on the wire at a death or a drop: ${seen.map(describe).join('; ')} (on record ${JSON.stringify(record)})`
   const again = findUnrefused(seen)
   if (onUncertain === 'hold') {
     if (again) yield `was handed over again after ${describe(again)}`
@@ -148,6 +150,14 @@ function findUnrefused(seen: readonly HandOver[]): HandOver | undefined {
 
 const describe = ({ door, reached, taken, answer, fault }: HandOver): string =>
   `one by ${door} that came to its ${reached}, was ${taken ? '' : 'not '}taken and answered ${answer ?? 'nothing'}${fault ? ` (${fault})` : ''}`
+
+/**
+ * Its client came to the 354 and went away without a byte of the body. One whose arm was committed and whose answer was
+ * lost, because the database went away in that moment, does so: it hands nothing over. While the database is away its
+ * lease runs out, and to everybody else it looks as if it had died with the message on the wire.
+ */
+const wasGivenUpBeforeItsBody = ({ reached, begun, left }: HandOver): boolean =>
+  reached === 'go' && begun === null && left !== null
 
 /** The judge itself left the client in the dark after the body had begun. */
 const isSilent = (handOver: HandOver): boolean => handOver.answer === null && /^(body|dot):/.test(handOver.fault ?? '')
