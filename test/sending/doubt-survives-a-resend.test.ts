@@ -217,22 +217,22 @@ describe.each(DATABASE_KINDS)('on %s', (kind) => {
       await fixture.shiftClock(2 * HOUR)
       await fixture.mail.tick(0)
       await fixture.mail.emails.resolve(id, 'resend')
-      return { id, tell: (outcome: 'done' | 'failed') => tell(held, outcome) }
+      return { id, tell: (outcome: keyof typeof ANSWERS) => tell(held, outcome) }
     }
-    const tell = async (held: { id: string; token: string }, outcome: 'done' | 'failed') => {
-      const reason = { code: 'message', text: '554 no' }
-      const settled = await settleActions(
-        db(),
-        settledUnder(held.token, [
-          { id: held.id, outcome: outcome === 'done' ? { kind: 'done' } : { kind: 'failed', reason } },
-        ]),
-      )
-      return settled.size
+    const ANSWERS = {
+      done: { kind: 'done' },
+      failed: { kind: 'failed', reason: { code: 'message', text: '554 no' } },
+      /** It never began: the answer to its arm was lost. */
+      release: { kind: 'release' },
+    } as const
+    const tell = async (held: { id: string; token: string }, answer: keyof typeof ANSWERS) => {
+      const outcomes = settledUnder(held.token, [{ id: held.id, outcome: ANSWERS[answer] }])
+      return (await settleActions(db(), outcomes)).size
     }
 
     it('changes nothing while it waits to be sent again: somebody decided', async () => {
       const email = await begin()
-      expect(await email.tell('done')).toBe(0)
+      for (const answer of ['done', 'failed', 'release'] as const) expect(await email.tell(answer)).toBe(0)
       expect((await fixture.get(email.id)).status).toBe('scheduled')
     })
 
@@ -240,6 +240,7 @@ describe.each(DATABASE_KINDS)('on %s', (kind) => {
       const email = await begin()
       await fixture.mail.emails.cancel(email.id)
       expect(await email.tell('failed')).toBe(0)
+      expect(await email.tell('release')).toBe(0)
       expect((await fixture.get(email.id)).status).toBe('uncertain')
       expect(await email.tell('done')).toBe(1)
       expect(await fixture.delivery(email.id)).toMatchObject({ status: 'sent', inDoubt: true, reason: null })
