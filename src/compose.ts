@@ -21,7 +21,7 @@ import { RETRY_POLICIES } from './domain/retry.js'
 import { createEmails } from './emails.js'
 import { createDispatcher } from './engine/dispatcher.js'
 import { createOutcomeNotes } from './engine/outcome-notes.js'
-import { countMinutes, createCounter } from './engine/counter.js'
+import { countAttempts, createCounter } from './engine/counter.js'
 import { createPruner } from './engine/pruner.js'
 import { createPump } from './engine/pump.js'
 import { createRescuer, rebuild } from './engine/rescuer.js'
@@ -216,7 +216,7 @@ export async function createPostrider(options: PostriderOptions = {}): Promise<P
     log.info(rebuilt, 'rebuilt')
     await dispatcher.drain(AbortSignal.timeout(forMs))
     await afterwards.over()
-    await countMinutes(db)
+    await countAttempts(db)
     return dispatcher.counts
   }
   const createApp = async (): Promise<App> =>

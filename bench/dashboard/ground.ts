@@ -1,4 +1,4 @@
-import { countMinutes } from '../../src/engine/counter.js'
+import { countAttempts } from '../../src/engine/counter.js'
 import type { Postrider } from '../../src/index.js'
 import { call, draftCampaign, fillList, launchCampaign } from '../campaign/campaign-ground.js'
 import { fillCampaign, fillSingle } from './fill-emails.js'
@@ -37,7 +37,7 @@ export async function prepareGround(postrider: Postrider, emails: number, hours:
   for (let i = 0; i < 5; i++)
     await call(postrider, 'POST', '/senders', { address: `sender${i}@example.com`, provider: 'capture' })
   // As a worker has done by then, minute by minute.
-  await countMinutes(db)
+  await countAttempts(db)
   await db.query('vacuum analyze')
   return { list, running: campaigns[0]!, large: campaigns[1]!, draft: draft.id, walks }
 }

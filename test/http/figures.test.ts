@@ -37,6 +37,28 @@ describe.each(DATABASE_KINDS)('what the dashboard counts, on %s', (kind) => {
     expect(await sums('7d')).toMatchObject({ count: 84, sent: 3 })
   })
 
+  it('is the same however far it was counted, each attempt once, also of those of one instant', async () => {
+    await send('one')
+    await api.drain()
+    const { db } = api.mail.context
+    await db.query(
+      `insert into postrider.attempts (action_id, id, at, outcome, phase, reply, duration_ms, worker, inline)
+       select action_id, gen_random_uuid(), at + after * interval '1 microsecond', outcome, phase, reply, 1, worker, inline
+       from postrider.attempts, unnest('{0, 0, 0, 0, 300, 900, 1200, 1999, 2000, 70000000}'::int[]) after`,
+    )
+    await api.shiftClock(3 * MINUTE)
+    let slices = 0
+    do {
+      expect(await sums('1h')).toMatchObject({ sent: 11 })
+      slices++
+    } while (await rollUpThroughput(db, 2))
+    expect(slices).toBeGreaterThan(3)
+    expect(await sums('1h')).toMatchObject({ sent: 11 })
+    const { rows } = await db.query<{ sent: number }>('select sent from postrider.throughput_minutes')
+    expect(rows.length).toBeGreaterThan(1)
+    expect(rows.reduce((sum, { sent }) => sum + sent, 0)).toBe(11)
+  })
+
   it('counts an email whose last attempt was put off as failed, and those before as retried', async () => {
     const { id } = await send('never')
     const { db } = api.mail.context

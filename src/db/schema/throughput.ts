@@ -6,8 +6,8 @@ const instant = (name: string) => timestamp(name, { withTimezone: true, mode: 'd
 const count = (name: string) => integer(name).notNull().default(0)
 
 /**
- * What came of attempts, minute by minute, counted from `attempts` once a minute is over. Nothing on the way of an email
- * writes here, and counting a minute again gives the same row: a crash costs nothing but the counting.
+ * What came of attempts, minute by minute, counted from `attempts` behind those who write them. Nothing on the way of an
+ * email writes here.
  */
 export const throughputMinutes = postrider.table(
   'throughput_minutes',
