@@ -49,7 +49,7 @@ export function Chart({
       plot?.destroy()
     }
   }, [starts, series, zone])
-  const totals = series.map(({ label: name, values }) => `${name}: ${values.reduce((sum, value) => sum + value, 0)}`)
+  const totals = series.map(({ label: name, values }) => `${name}: ${showNumber(sumOf(values))}`)
   const isEmpty = series.every(({ values }) => values.every((value) => value === 0))
   return (
     <div className="relative">
@@ -62,6 +62,8 @@ export function Chart({
     </div>
   )
 }
+
+const sumOf = (values: readonly number[]) => values.reduce((sum, value) => sum + value, 0)
 
 /** uPlot draws from back to front: the sum of all first, so that each shows its own part. */
 function dataFor(starts: readonly string[], series: readonly Series[]): uPlot.AlignedData {
@@ -103,7 +105,8 @@ function optionsFor(width: number, series: readonly Series[], zone: string): uPl
       },
     ],
     series: [
-      { label: zone, value: (_, seconds) => (seconds === null ? '—' : timeOf(seconds, zone)) },
+      // With the pointer elsewhere, the legend says what there is in all.
+      { label: zone, value: (_, seconds) => (seconds === null ? 'in all' : timeOf(seconds, zone)) },
       ...series.map(({ label, colour }, i) => ({
         label,
         fill: colourOf(colour),
@@ -112,7 +115,7 @@ function optionsFor(width: number, series: readonly Series[], zone: string): uPl
         paths: uPlot.paths.bars!({ size: [0.9, 40] }),
         points: { show: false },
         value: (_: uPlot, __: number, ___: number, index: number | null) =>
-          index === null ? '—' : showNumber(values[i]?.[index] ?? 0),
+          showNumber(index === null ? sumOf(values[i]!) : (values[i]?.[index] ?? 0)),
       })),
     ],
   }
