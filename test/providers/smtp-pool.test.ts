@@ -14,6 +14,30 @@ describe('connections', () => {
     expect(server.taken).toHaveLength(50)
   })
 
+  test('are opened a few at a time, however many are wanted', async () => {
+    const server = await startServer()
+    server.script = (_point, _line, connection) => (connection <= 8 ? { do: 'hang' } : undefined)
+    const provider = providerFor(server, { settings: { maxConnections: 50 } })
+    const holds = Array.from({ length: 40 }, () => new TestHold())
+    const sending = Promise.all(holds.map((hold) => send(provider, hold)))
+    await server.when(() => server.connections === 8)
+    // Somebody else's comes after all that were asked for before it.
+    expect(await send(providerFor(server))).toMatchObject({ kind: 'accepted' })
+    expect(server.connections).toBe(9)
+    for (const { controller } of holds) controller.abort()
+    for (const result of await sending) expect(result).toEqual({ kind: 'released' })
+  })
+
+  test('are opened as soon as others are open, whatever those are waiting for', async () => {
+    const server = await startServer()
+    server.script = (point) => (point === 'dot' ? { do: 'hang' } : undefined)
+    const provider = providerFor(server, { settings: { maxConnections: 40 } })
+    const sending = Array.from({ length: 40 }, () => send(provider))
+    await server.when(() => server.taken.length === 40)
+    provider.cutShort()
+    for (const result of await Promise.all(sending)) expect(result).toMatchObject({ kind: 'uncertain' })
+  })
+
   test('are ended after so many messages', async () => {
     const server = await startServer()
     const provider = providerFor(server, { settings: { maxConnections: 1, maxMessagesPerConnection: 4 } })

@@ -48,6 +48,14 @@ interface Waiter {
 
 const RELEASED: Grant = { kind: 'released' }
 
+/**
+ * Connections opened at the same time, or a quarter of those there are, if that is more. Who finds all of them busy for a
+ * moment would otherwise open as many as there is room for: that takes longer than waiting, holds up everybody else, and
+ * looks to the server like an attack.
+ */
+const OPENED_AT_ONCE = 8
+const GROWTH = 4
+
 export class SmtpPool {
   readonly #options: PoolOptions
   /** The one used last is at the end. */
@@ -122,6 +130,10 @@ export class SmtpPool {
     return maxConnections
   }
 
+  #mostOpening(): number {
+    return Math.max(OPENED_AT_ONCE, (this.#size - this.#opening) / GROWTH)
+  }
+
   #wait(waiter: Waiter): void {
     if (waiter.signal.aborted) return waiter.answer(RELEASED)
     this.#queueOf(waiter).add(waiter)
@@ -150,14 +162,16 @@ export class SmtpPool {
   /** False when there is nothing to give. */
   #serve(waiter: Waiter): boolean {
     if (waiter.bulk && this.#inBulk.size + this.#openingForBulk >= Math.max(1, this.#limit() - 1)) return false
-    const channel = this.#idle.pop()
+    const channel = this.#idle.at(-1)
     if (channel && !waiter.mustBeFresh) {
+      this.#idle.pop()
       this.#take(channel, waiter)
       waiter.answer({ kind: 'channel', channel, isReused: true, since: performance.now() })
       return true
     }
+    if (this.#opening >= this.#mostOpening()) return false
     // Its place is what is needed.
-    channel?.quit()
+    this.#idle.pop()?.quit()
     const places = this.#limit() + (channel ? 1 : 0)
     if (this.#size >= places) return false
     void this.#open(waiter)
@@ -176,7 +190,9 @@ export class SmtpPool {
       this.#lives.set(opened.channel, this.#newLife())
       this.#take(opened.channel, waiter)
       opened.channel.whenEnded(() => this.#forget(opened.channel))
-      return waiter.answer({ kind: 'channel', channel: opened.channel, isReused: false, since })
+      waiter.answer({ kind: 'channel', channel: opened.channel, isReused: false, since })
+      // Whoever waited for others to be open.
+      return this.#serveWaiters()
     }
     const others = this.#size - this.#opening - 1
     if (opened.kind === 'failed' && this.#options.isTooMany(opened.signs)) this.#keepTo(Math.max(1, others))
