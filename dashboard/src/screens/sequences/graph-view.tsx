@@ -62,7 +62,7 @@ export function GraphView({
                 strokeWidth="1.5"
                 strokeDasharray={to === null ? '3 3' : undefined}
               />
-              {label && (
+              {(label || to === null) && (
                 <text
                   x={labelAt.x}
                   y={labelAt.y}
@@ -72,7 +72,7 @@ export function GraphView({
                   stroke="var(--panel)"
                   strokeWidth="4"
                 >
-                  {label}
+                  {to === null ? `${label ? `${label}: ` : ''}the end` : label}
                 </text>
               )}
             </g>
