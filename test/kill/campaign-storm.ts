@@ -92,6 +92,8 @@ export async function runCampaignStorm(options: CampaignStormOptions): Promise<S
   const watch = watchCampaign(campaign, fleet, agent, server)
   try {
     let whilePlanning = 0
+    let isCutting = false
+    let goodbye: Promise<boolean> = Promise.resolve(true)
     const storming = async () => {
       const events = kills + (restarts?.times ?? 0)
       gate.limit = mails / (events + 1)
@@ -107,7 +109,10 @@ export async function runCampaignStorm(options: CampaignStormOptions): Promise<S
         if (event > kills) await restarts!.restart()
         else if (db && event % CUT_EVERY === 2) {
           gate.limit = gate.passed() + 3 * batchSize
-          await cutPlanning(db, fleet, random)
+          // Whoever left now would wait for the locked table too, with rows that workers need to get to their planning.
+          isCutting = true
+          await goodbye
+          await cutPlanning(db, fleet, random).finally(() => (isCutting = false))
         } else {
           const victim = await fleet.choose(random)
           await fleet.strike(victim, { at: victim.works ? random.pick(AIMS) : null, random })
@@ -124,7 +129,11 @@ export async function runCampaignStorm(options: CampaignStormOptions): Promise<S
         // All through the campaign, so that some have their email by then, some are planned and some are not.
         const due = (index / all.length) * 0.8 * mails
         while (gate.passed() < due && !gate.isOpen()) await sleep(GATE_MS)
-        while (!(await leave(fleet.url(), person, campaign, agent))) await sleep(GATE_MS)
+        for (let isGone = false; !isGone; isGone = await goodbye) {
+          await sleep(GATE_MS)
+          while (isCutting) await sleep(GATE_MS)
+          goodbye = leave(fleet.url(), person, campaign, agent)
+        }
       }
     }
     await Promise.all([storming(), leaving(), watch.sent]).finally(gate.open)
